@@ -171,9 +171,7 @@ class CountingRule:
         return f"{'amount' if measure.distinct is None else 'distinct values'} of {measure.amount.name}"
 
     def placed(self, batch: Batch, before: int) -> Sequence[EventCells]:
-        """Return each event's cell and amounts, and for each `distinct` measure the number of the event's (value,
-        cell).
-        """
+        """Return each event's cell and amounts, and for each `distinct` measure the number of its (value, cell)."""
         if not self._readers:
             axes = zip((*self.read, *self.valued), self.tally.zeros, strict=True)
             self._readers.extend(reader_of(axis, self.spelling, zeros) for axis, zeros in axes)

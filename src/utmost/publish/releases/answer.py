@@ -95,8 +95,8 @@ class Answer(Display, Generic[TableT_co]):
             statement: Statement of the table.
 
         Raises:
-            BadTable: if a field of the statement does not follow from the others, or the statement is about another
-                table. The digest of a file is not compared.
+            BadTable: if a field of the statement does not follow from the others, or if the statement is about another
+                table. A digest of the table's file is not compared with the file.
         """
         checked = Statement.of_facts(statement)
         in_memory = checked.digest is not None and checked.digest["of"] == "cells"
@@ -146,7 +146,7 @@ class Answer(Display, Generic[TableT_co]):
         """Whether the answer is as accurate as the stopping rule requires.
 
         Raises:
-            Unsupported: for an answer at a level that no rule has chosen.
+            Unsupported: if no stopping rule chose the level of the answer.
         """
         if self.stop is None or self.stop.is_met is None:
             required = "is_met is known only for an answer at which a stopping rule stopped"
@@ -166,7 +166,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def is_by_plan(self) -> bool:
-        """Whether the release measured the sums of a plan: then ``table`` is a `NoisySums`."""
+        """Whether the release measured the sums of a plan; if so, ``table`` is a `NoisySums`."""
         return self.promise.noise.is_by_plan
 
     @property
@@ -174,7 +174,8 @@ class Answer(Display, Generic[TableT_co]):
         """The release that remembers all answers to this promise; its method `at` gives answers at other levels.
 
         Raises:
-            Unsupported: for an answer without history: made for one epsilon, read from a file, or unpickled.
+            Unsupported: if nothing remembers the release: the answer was made with ``once=True``, read from a file, or
+                unpickled.
         """
         if self._release is None:  # such an answer has no history
             raise Unsupported(
@@ -187,7 +188,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def memory_identity(self) -> str | None:
-        """The random name of the ledger or process that remembers the release; None if there is none, or unknown."""
+        """The random name of the ledger or process that remembers the release; None without one, or if unknown."""
         return None if self._release is None else self._release.memory_identity
 
     def margin(self, confidence: Number | None = None) -> int | float:
@@ -214,7 +215,7 @@ class Answer(Display, Generic[TableT_co]):
         """Return this answer with margins at another confidence in the table, the statement and the methods.
 
         Raises:
-            Unsupported: for a table whose noise is drawn while its file is written.
+            Unsupported: if the noise is drawn while the table's file is written.
         """
         sure = read_confidence(confidence)
         if sure == self.confidence:
@@ -289,7 +290,7 @@ class Answer(Display, Generic[TableT_co]):
             statement and noisy sums.
 
         Raises:
-            OutOfRange: for a marginal of an answer without a plan.
+            OutOfRange: if ``marginal`` or ``means`` is passed for an answer without a plan.
             Unsupported, KeyRefused: as for `saved`.
         """
         answer = self if confidence is None else self.with_confidence(confidence)
@@ -314,10 +315,10 @@ class Answer(Display, Generic[TableT_co]):
                 for the total.
 
         Raises:
-            NotDetermined: for a marginal that the measured ones do not determine.
-            OutOfRange: for names that the answer does not have.
-            Unsupported: for cells with dependent noise, unless one draw made the noise of all cells; for a table whose
-                noise is drawn while its file is written.
+            NotDetermined: if the measured marginals do not determine this one.
+            OutOfRange: if the answer does not have these names.
+            Unsupported: if the cells have dependent noise that was not drawn in one draw for all cells, or if the noise
+                is drawn while the table's file is written.
 
         >>> from utmost import Promise, Unit, release
         >>> table = {"ward": ["a", "a", "b"], "sex": ["f", "m", "f"], "ill": [4, 7, 9]}
@@ -330,7 +331,7 @@ class Answer(Display, Generic[TableT_co]):
         """Yield the names of a plan's tables: ``{name: answer[name] for name in answer}``.
 
         Raises:
-            Unsupported: for a table of cells, which has columns instead of tables.
+            Unsupported: if the answer is a table of cells, which has columns instead of tables.
         """
         return iter(self._sums("a list of tables", "Its columns are in its table: answer.table."))
 
@@ -340,16 +341,17 @@ class Answer(Display, Generic[TableT_co]):
         """Return a sum of released values with its margin; for a plan, the number of individuals or events.
 
         Args:
-            where: Selection of cells: for the name of a level or of a public column, one label or a list of labels,
-                ``{"ward": ["a", "b"]}``; all cells if left out.
+            where: Selection of cells: a mapping from names of levels or of public columns to one label or a list of
+                labels, such as ``{"ward": ["a", "b"]}``; all cells if left out.
             column: Name of the released column, if the table has several; for a plan, name of the amount to sum, if
                 this amount shares noise with counts.
             confidence: Confidence of the margin; that of the answer if left out.
 
         Raises:
-            OutOfRange, NotDetermined: for a selection that the answer does not have.
-            Unsupported: for points, for columns that change together or for selected keys, because their cells have no
-                independent noise; for a table whose noise is drawn while its file is written.
+            OutOfRange: if the answer does not have a name or label of the selection.
+            NotDetermined: if the measured marginals do not determine the total.
+            Unsupported: if points, columns that change together or selected keys were released, because their cells
+                have no independent noise; or if the noise is drawn while the table's file is written.
         """
         return self._read.total(where, column=column, confidence=confidence)
 
@@ -362,10 +364,10 @@ class Answer(Display, Generic[TableT_co]):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> "RatioBar":
-        """Return an interval that contains the sum over ``where`` divided by the sum over ``over``, or over all cells.
+        """Return an interval that contains the true sum over ``where`` divided by that over ``over`` (or all cells).
 
-        The sums are the true ones. For a plan with counts and sums of an amount, they are counts; pass the amount's
-        name as ``column`` for a ratio of its sums. The arguments and errors are those of `total`.
+        A plan with counts and sums of an amount divides counts; pass the amount's name as ``column`` to divide its
+        sums. The arguments and errors are those of `total`.
         """
         if (sums := self._sums_of_plan) is not None:
             if over_column is not None:
@@ -393,8 +395,8 @@ class Answer(Display, Generic[TableT_co]):
             marginal: Name of the table; "" for the total.
 
         Raises:
-            NotDetermined, OutOfRange: for a table that the plan does not determine, or for a plan of counts only or of
-                sums only.
+            NotDetermined: if the plan does not determine the table.
+            OutOfRange: if the plan is of counts only or of sums only.
         """
         return self._sums("a table with means").with_means(marginal)
 
@@ -423,7 +425,8 @@ class Answer(Display, Generic[TableT_co]):
                 amounts that share noise with their counts.
             where: Selection of cells, as for `total`; all cells if left out.
             values: A number for each label, in order or by label; for bins, their "midpoints" or their "ends".
-            sums: Another answer, with the sums of the number; its domain must have the levels that ``where`` names.
+            sums: Another answer, which released the sums of the number; its domain must have the levels that ``where``
+                names.
             confidence: Confidence of the interval; that of the answer if left out.
 
         Raises:
@@ -498,12 +501,12 @@ class Answer(Display, Generic[TableT_co]):
 
         Args:
             marginals: Marginals of a plan to publish, see `NoisySums.withhold`; none for a table of cells.
-            below, relative_margin, complementary, mark: Arguments of `WithholdingRule`; ``complementary`` only for a
-                plan, because cells with independent noise do not follow from each other.
+            below, relative_margin, complementary, mark: Arguments of `WithholdingRule`; pass ``complementary`` only for
+                a plan, because cells with independent noise do not follow from each other.
 
         Raises:
-            OutOfRange, NotANumber: for an invalid rule.
-            Unsupported: for a frame that an engine evaluates, or cells without independent noise.
+            OutOfRange, NotANumber: if the rule is invalid.
+            Unsupported: if an engine evaluates the table, or if the cells do not have independent noise.
         """
         from utmost.publish.releases.withholding import WithholdingRule
 
@@ -540,7 +543,7 @@ class Answer(Display, Generic[TableT_co]):
             means: Whether to add means to counts and sums of a plan, see `with_means`.
 
         Raises:
-            Unsupported: if pandas is not installed; for a table whose noise is drawn while its file is written.
+            Unsupported: if pandas is not installed, or if the noise is drawn while the table's file is written.
         """
         return self._in_memory(marginal, means).to_pandas()
 
@@ -612,7 +615,7 @@ def drawn_answer(
     remembered: LedgerFacts | None,
     bare: Callable[[], tuple[TableAdapter, Any]],
 ) -> Answer[Any]:
-    """Make an answer from drawn columns; if it is a table, ``bare`` returns the table to which they are added."""
+    """Make an answer from drawn columns; ``bare`` returns the table to which columns of released cells are added."""
     rows, drawn = len(next(iter(columns.values()))), promise.noise
     if drawn.is_by_plan:
         from utmost.publish.releases.noisy_sums import sums_in_one_column

@@ -21,7 +21,7 @@ from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
 
 @dataclass(frozen=True, slots=True)
 class CellBars:
-    """Margins of results that are computed from the cells of a release; its noise is that of `cell_noise_at`.
+    """Margins of results that are computed from the cells of a release with the noise ``noise``, see `cell_noise_at`.
 
     Every margin is proved: the probability that it holds, before the noise is drawn, is at least the confidence. Under
     a uniform prior the margin also holds with this probability after the draw, and the released value, or the sum of
@@ -57,7 +57,7 @@ class CellBars:
         return self.combined([(1, natural(count, "count", least=0))], confidence)
 
     def means(self, count: int, other: int, confidence: Number = DEFAULT_CONFIDENCE) -> int | float:
-        """Return a margin of the difference of two means: one of ``count`` cells, one of ``other`` different cells."""
+        """Return a margin of the mean of ``count`` cells minus the mean of ``other`` different cells."""
         n, m = natural(count, "count", least=1), natural(other, "other", least=1)
         self.noise.unit.check_adds(is_one_cell=n == m == 1, came="means of several")
         return self.combined([(Fraction(1, n), n), (Fraction(1, m), m)], confidence)
@@ -100,18 +100,19 @@ class CellBars:
     ) -> RatioBar:
         """Return an interval that contains the true ratio of two sums of cells, or "not determined".
 
-        For geometric noise on the integers the interval is Fieller's set, see `fieller`. For other noise it is wider:
-        it follows from one margin for each sum, where both margins hold together with the probability ``confidence``.
+        For geometric noise on the integers the interval is Fieller's set, see `fieller`. For other noise the interval
+        is wider: it follows from one margin for each sum, such that both margins hold together with the probability
+        ``confidence``.
 
         Args:
             numerator, denominator: The two sums of released cells.
             above, below: Numbers of cells in the numerator and in the denominator.
-            shared: Number of cells in both.
+            shared: Number of cells that are in both sums.
             confidence: Confidence of the interval, strictly between 0 and 1.
 
         Raises:
-            OutOfRange: for more shared cells than either sum has.
-            NotDetermined: for sums of distinct counts.
+            OutOfRange: if there are more shared cells than a sum has cells.
+            NotDetermined: if numbers of distinct values would be summed.
         """
         top, bottom = exact(numerator, "numerator"), exact(denominator, "denominator")
         sure = read_confidence(confidence)

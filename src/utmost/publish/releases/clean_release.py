@@ -59,9 +59,10 @@ class CleanTable(Display):
         cells: Integers >= 0 of the domain's shape.
         kind: Kind of the tables: the name of a table adapter.
         objective: Half of the weighted sum of squared residuals, before rounding.
-        gap: Proved bound on ``objective`` minus its least value for cells >= 0, up to rounding of floats.
-        residual: Bound, proved exactly by the certificate, on the Euclidean distance of all cells, before rounding,
-            from the exact minimiser; so no cell is farther than this from its value in the minimiser. If the measured
+        gap: Bound on the amount by which ``objective`` exceeds its least value over cells >= 0; proved up to rounding
+            of floats.
+        residual: Bound on the Euclidean distance between all cells before rounding and the exact minimiser; the
+            certificate proves it exactly. No cell is farther than this from its value in the minimiser. If the measured
             sums do not determine the cells, the bound holds for the sums of each measured marginal instead.
         facts_moved: The exact minimiser satisfies public sums that differ from the given ones by at most this number; 0
             without public facts.
@@ -69,13 +70,13 @@ class CleanTable(Display):
         largest_move: Largest change of a measured sum by rounding.
         cell_move: Largest change of a cell by rounding.
         zero_bias: Mean increase of a cell with the true value 0, if only this cell is cut off at zero.
-        zero_bias_is_exact: Whether ``zero_bias`` is exact, or an upper bound.
+        zero_bias_is_exact: True if ``zero_bias`` is exact, False if it is an upper bound.
         sums: SHA-256 of the noisy sums from which the cells were computed, as in the statement of the release.
         given: Public facts that hold for the cells; None without public facts.
-        guarantee: Sentence of the guarantee: that of the release; with public facts, under the condition that they
-            hold.
+        guarantee: Guarantee of the release as a sentence; with public facts, under the condition that these hold.
         held: Marginal whose sums are those of the release, only rounded; None if there is no such marginal.
-        certificate: Proof of ``residual`` and of the moves; to check the proof needs no solver.
+        certificate: Proof of ``residual``, ``facts_moved``, ``largest_move`` and ``cell_move``; the check of this proof
+            needs no solver.
         determined_by: Least-squares estimator that decides which sums the measured sums determine; only these sums have
             tables. None if the measured sums determine the cells, and so every sum.
         amount: Amount that is summed: cells are in its steps, tables and sums in its unit. None for counts.
@@ -109,8 +110,8 @@ class CleanTable(Display):
         """Return one marginal as a table: its labels, and the integers in the column "clean".
 
         Raises:
-            OutOfRange: for names that are not in the domain, or a level with the name "clean".
-            NotDetermined: for a table that the measured sums do not determine.
+            OutOfRange: if a name is not in the domain, or if a level has the name "clean".
+            NotDetermined: if the measured sums do not determine the table.
         """
         chosen = self.domain.marginal(marginal)
         if self.determined_by is not None:
@@ -123,8 +124,8 @@ class CleanTable(Display):
         """Return the sum over a selection of cells.
 
         Raises:
-            OutOfRange: for names or labels that are not in the domain.
-            NotDetermined: for a sum that the measured sums do not determine.
+            OutOfRange: if a name or label is not in the domain.
+            NotDetermined: if the measured sums do not determine this sum.
         """
         form = selected(self.domain, {} if where is None else mapping(where, "where"))
         if self.determined_by is not None:
@@ -316,7 +317,7 @@ class CleanProblem:
         return self.certified(certificate, (squares.objective, squares.gap))
 
     def certified(self, certificate: CleanCertificate, objective: tuple[float, float] = (nan, nan)) -> CleanTable:
-        """Make the clean table that a certificate proves; ``objective`` is the least-squares value and its gap."""
+        """Make the clean table that a certificate proves; ``objective`` has its fields ``objective`` and ``gap``."""
         proof = proof_of(self.reconstruction, self.measured, certificate, self.bounds)
         amount = self.release.amount
         (bias, exactly), wide = zero_bias(self.cell_noise), Fraction(1) if amount is None else amount.step

@@ -54,15 +54,16 @@ def change(
     """Return a sum in one release minus the same sum in another, with a margin for the noise of both.
 
     Args:
-        later, earlier: Two answers with independent noise: of two tables, of two plans, or of a table and a plan.
-        where: Mapping from names of levels or public columns to the label, or a list of labels, of the cells.
+        later, earlier: Two answers with independent noise: two tables, two answers by plans, or one of each kind.
+        where: Selection of cells: a mapping from names of levels or of public columns to one label or a list of labels.
         earlier_where: Selection of the same cells in the earlier release, if that release has other labels.
         column: Name of the released column, if a table has several.
         confidence: Confidence of the margin; that of the later release if left out.
 
     Raises:
-        OutOfRange: for one release twice, two answers of one release, or a selection that a release does not have.
-        NotDetermined: for a sum that the measured sums do not determine.
+        OutOfRange: if both answers come from one release, or if a release does not have a name or label of the
+            selection.
+        NotDetermined: if the measured marginals do not determine the sum.
 
     Cost: two calls of `Answer.total`.
 
@@ -86,9 +87,7 @@ def change(
 def change_of_bars(
     later: Answer[Any], earlier: Answer[Any], ask: Callable[[Answer[Any], Fraction], RatioBar], confidence: Number
 ) -> RatioBar:
-    """Return an interval for a ratio or mean in one release minus that in another; ``ask`` gives each at a
-    confidence.
-    """
+    """Return an interval for the change of a ratio or mean between two releases; ``ask`` computes it in one of them."""
     _check_different_releases([later, earlier])
     sure = read_confidence(confidence)
     each = (1 + sure) / 2  # both intervals hold with the confidence, by a union bound
@@ -112,7 +111,7 @@ def trend(
     Args:
         answers: At least two answers with independent noise.
         where, column: Arguments of `change`.
-        each_where: A selection for each answer, if the labels of the releases differ.
+        each_where: List of selections, one for each answer, if the labels of the releases differ.
         confidence: Probability that the margins of all values hold, and also that the margins of all changes hold. If
             left out, the confidence of the first answer.
 
@@ -156,7 +155,7 @@ def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
 
 
 def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
-    """Return the confidence that margins at one level need, to hold with ``sure`` under stopping rules."""
+    """Return the confidence that margins at a fixed level need, so that ``sure`` holds under stopping rules."""
     # This is a union bound over all combinations of levels at which the rules could have stopped.
     for answer in answers:
         if answer.stop is not None:
@@ -205,7 +204,7 @@ def _digest(answer: Answer[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A sum with the distribution of its error; if that is unknown, ``parts`` are independent sums with margins."""
+    """A sum with the distribution of its error; if none is known, ``parts`` are independent sums with margins."""
 
     value: Fraction
     distribution: Combination | None

@@ -66,12 +66,12 @@ class DetailRule(Display):
 
     Args:
         group: Level of the groups that are measured first.
-        details: For each breakdown, the smallest noisy sum with which a group gets it:
-            ``{"sex": 100, "age sex": 500}``. A group whose sum reaches several bounds gets the breakdown with the
-            largest bound; a group below all bounds gets none.
+        details: Mapping from breakdowns to bounds, such as ``{"sex": 100, "age sex": 500}``: the smallest noisy sums
+            with which a group gets them. A group whose sum reaches several bounds gets the breakdown with the largest
+            bound; a group below all bounds gets none.
 
     Raises:
-        OutOfRange: for no breakdown, or two with equal bounds.
+        OutOfRange: if there is no breakdown, or if two have equal bounds.
 
     >>> DetailRule("county", {"sex": 100, "age sex": "500"}).detail_of(499)
     'sex'
@@ -106,7 +106,7 @@ class DetailRule(Display):
         return {"group": self.group, "details": {name: str(bound) for name, bound in self.details.items()}}
 
     def chosen(self, first: NoisySums) -> dict[str, str]:
-        """Return {group: breakdown}, which follows from the group's noisy sum; groups without a breakdown are left out.
+        """Return {group: breakdown} as each group's noisy sum chooses it; groups without a breakdown are left out.
 
         Raises:
             OutOfRange: if the sums of the groups were not measured.
@@ -121,7 +121,8 @@ class DetailRule(Display):
         """Map each row (group, breakdown, part) of the second table to its index in its breakdown's table, in order.
 
         Raises:
-            OutOfRange: for a group that is not a level, a breakdown along the group's axis, or unknown levels.
+            OutOfRange: if the group is no level of the domain, if a breakdown contains the group's axis, or if it names
+                unknown levels.
         """
         mapping(chosen, "chosen")
         instance(domain, Domain, "domain")
@@ -139,7 +140,7 @@ class DetailRule(Display):
         """Return the marginal that contains one breakdown of all groups.
 
         Raises:
-            OutOfRange: for a breakdown along the group's axis, or unknown levels.
+            OutOfRange: if the breakdown contains the group's axis, or names unknown levels.
         """
         place, _ = instance(domain, Domain, "domain").level_named(self.group)
         text(detail, "detail")
@@ -153,15 +154,16 @@ class DetailRule(Display):
         return Domain.listed(list(self.keys(domain, chosen)), names=[self.group, DETAIL, PART])
 
     def counted(self, table: CountedTable, first: NoisySums) -> CountedTable:
-        """Count the breakdowns that a first release chose: true sums, with their unit of privacy.
+        """Return the true sums of the breakdowns that a first release chose, with their unit of privacy.
 
         Release the result like any counted table: once, or in a ledger under the dataset of the first release, where
         the levels of both releases add up and both can be relaxed. Pass ``first`` as it was first published, not
         relaxed, since its sums determine the choice.
 
         Raises:
-            OutOfRange: if no group has a breakdown, or for a release over another domain.
-            Unsupported: for distinct values, which do not add up, or for sums and counts with shared noise.
+            OutOfRange: if no group has a breakdown, or if ``first`` is over another domain.
+            Unsupported: if the table has numbers of distinct values, which do not add up, or sums and counts with
+                shared noise.
         """
         instance(table, CountedTable, "table").check_fits(instance(first, NoisySums, "first").plan)
         unit, chosen = detailed_unit(table.unit), self.chosen(first)
@@ -200,7 +202,8 @@ class DetailedSums(Display):
     Attributes:
         rule: Rule that chose the breakdowns.
         first: Sums of the groups.
-        fine: Sums of the chosen breakdowns, over rows of group, breakdown and part; None if no group has a breakdown.
+        fine: Sums of the chosen breakdowns, one for each row (group, breakdown, part); None if no group has a
+            breakdown.
         level: Level of both stages together.
         share: Budget share of the first stage.
     """
@@ -227,12 +230,12 @@ class DetailedSums(Display):
         """Return the sum over a selection of cells, with its margin; of two estimates, the one with the smaller margin.
 
         Args:
-            where: For the name of a level of the domain, one label or several, see `NoisySums.total`.
+            where: Selection of cells, as for `NoisySums.total`.
             confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
             NotDetermined: if a selected group has no breakdown by the selected levels; the message names the groups.
-            OutOfRange: for names or labels that are not in the domain.
+            OutOfRange: if a name or label is not in the domain.
         """
         domain = self.first.domain
         taken, groups = (
@@ -274,7 +277,7 @@ class DetailedSums(Display):
 
     @progress_bar("Making whole numbers")
     def clean(self, given: GivenFacts | None = None, *, hold: MarginalNames | None = None) -> CleanTable:
-        """Compute nonnegative integers for both stages whose sums all agree, to publish beside the release.
+        """Compute nonnegative integers for both stages, such that all their sums agree, to publish beside the release.
 
         Groups and the rows of their breakdowns form a tree, so the problem of each group is solved separately, and its
         sums can be rounded to integers that still agree. The table has the rows of the second stage; a group without a
@@ -284,7 +287,7 @@ class DetailedSums(Display):
             given, hold: Arguments of `NoisySums.clean` that a release in two stages does not take.
 
         Raises:
-            Unsupported: for public facts, or for a table to hold.
+            Unsupported: if ``given`` or ``hold`` is passed.
             SolverFailed: if the numerical search for the cells fails.
         """
         return self.clean_problem(given, hold).solved()
@@ -313,7 +316,7 @@ class DetailedSums(Display):
 
     @property
     def together(self) -> NoisySums:
-        """The sums of both stages as one release over a tree, for the nearest table; its margins have no meaning.
+        """The sums of both stages as one release over a tree, to compute clean tables; its margins have no meaning.
 
         A group without a breakdown has one row with the group's sum: then the least-squares estimates of group and row
         are that sum.
@@ -357,7 +360,7 @@ class DetailedSums(Display):
         stage, and the sum of the levels.
 
         Raises:
-            BadTable: naming the first field that does not follow from the others.
+            BadTable: if a field does not follow from the others; the error names the first such field.
         """
         return DETAILED_FORM.checked(facts)
 
@@ -437,12 +440,12 @@ def release_detailed(
         confidence, randomness: Arguments of `release`.
 
     Returns:
-        Both releases, which cannot be relaxed. To relax them later, publish both in a ledger under one dataset, see
-        `DetailRule.counted`: their levels add up.
+        Both stages, which cannot be relaxed later. If you may want that, publish the two stages in a ledger under one
+        dataset instead, see `DetailRule.counted`: their levels add up.
 
     Raises:
-        OutOfRange: for an invalid share, or as for `DetailRule`.
-        Unsupported: as for `DetailRule.counted`, raised before anything is drawn.
+        OutOfRange: if ``first`` is not strictly between 0 and 1, or as for `DetailRule`.
+        Unsupported: as for `DetailRule.counted`; it is raised before anything is drawn.
 
     Source: adaptive composition; proofs/theory/workloads.md, "Two stages".
 
@@ -468,7 +471,7 @@ def release_detailed(
 def rehearse_detailed(
     table: CountedTable, rule: DetailRule, whole: Level, first: Number, confidence: Number = DEFAULT_CONFIDENCE
 ) -> tuple[Fraction, dict[str, Any]]:
-    """Check both stages for every possible choice; return the first stage's share, and a margin by level name."""
+    """Check both stages for every possible choice; return the first stage's share, and the margins by name of table."""
     share, sure = between_0_and_1(first, "first"), read_confidence(confidence)
     table.domain.level_named(rule.group)
     unit, coarse = detailed_unit(table.unit), Plan(table.domain, table.unit, {rule.group: 1})

@@ -153,7 +153,7 @@ class ReleasableFrame:
         return cls(frame, chosen, public, identifiers, numbers)
 
     def promised(self, promise: Promise) -> Promise:
-        """Return the promise with the columns of the frame, in its order."""
+        """Return the promise with the columns of the frame, in the frame's order."""
         return promise.as_published(self.frame.schema().names, self.public)
 
     def check_room(self, lattice: Lattice, level: Level) -> None:
@@ -171,7 +171,7 @@ class ReleasableFrame:
                 )
 
     def noised(self, release: ItemResponder, margin: int | float | None, answer: ReleaseItems = responses_of) -> Any:
-        """Return the engine's frame of released and public columns, computed by ``answer``; None adds no margins."""
+        """Return the engine's frame of public and released columns, by ``answer``; without ``margin``, no margins."""
         wanted = (*self.identifiers, *self.columns, *self.public)
         read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
         arrow = extra("pyarrow", "tables")
@@ -191,7 +191,7 @@ class ReleasableFrame:
         return read.mapped(ItemNoiseMap(release, self.identifiers, made, answer), arrow.schema(fields), margins)
 
     def checked_rows(self) -> CheckedRows:
-        """Count the rows and find the ranges of columns, in one pass; BadTable for invalid cells."""
+        """Count the rows and find the ranges of columns, in one pass; raise BadTable if a cell is invalid."""
         nw = extra("narwhals", "tables")
         used = self.frame.select(list(dict.fromkeys((*self.identifiers, *self.columns, *self.public))))
         rows = nw.from_native(used.native)

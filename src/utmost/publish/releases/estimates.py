@@ -1,4 +1,4 @@
-"""Estimates of a release by a plan: a number with its margin, and the number of decimals that are printed.
+"""Estimates of a release by a plan: each is a number with its margin, rounded for printing.
 
 An estimate is an exact rational function of the noisy sums. The number of its decimals depends on the distribution of
 its error, never on its value, and the printed margin includes the rounding error.

@@ -36,8 +36,8 @@ class GradualRelease(Display, ProcessMemory):
         cells: Number of values that one individual changes, 1 if left out. Each value gets 1/cells of the level.
         unit: Unit of privacy, instead of sensitivity and cells; see `Unit`.
         numbers: "integers" or "reals"; declared, since a guess from the values would reveal something about them.
-        grid: Width of the grid for reals, a power of two. If left out, the width depends only on the sensitivity, and
-            costs less than a millionth of the accuracy up to epsilon 16.
+        grid: Width of the grid for reals, a power of two. If left out, the width depends only on the sensitivity; up to
+            epsilon 16 the grid reduces the accuracy by less than a millionth.
         half_step: Whether to use half-step staircase noise, for odd sensitivities above 1. It is smaller than geometric
             noise if each cell gets at most epsilon 2.5, and can be relaxed without loss. The privacy loss then grows
             with the number of changed cells, not with the l1 distance.
@@ -45,9 +45,9 @@ class GradualRelease(Display, ProcessMemory):
         method: "constant" or "table", as for `sample`.
 
     Raises:
-        NotANumber, BadTable: for a value that cannot be released; the message gives its position. Nothing is drawn
-            then. The error depends on the data, so show it only to the curator.
-        OutOfRange: for a sensitivity that is not positive, a number of cells below 1, or unknown ``numbers``.
+        NotANumber, BadTable: if a value cannot be released; the message gives its position. Nothing is drawn then. The
+            error depends on the data, so show it only to the curator.
+        OutOfRange: if the sensitivity is not positive, ``cells`` is below 1, or ``numbers`` is unknown.
 
     Guarantee: all answers together satisfy the level `spent`. Choose each level from answers, budgets and costs; a
     level chosen by looking at the true error is not covered.
@@ -98,12 +98,12 @@ class GradualRelease(Display, ProcessMemory):
                 values.
 
         Returns:
-            A number if one number was given, an array if a list or an array was given. On the integers they are ints,
-            int64 in arrays, or Python integers if a *released* number exceeds int64; on the reals floats.
+            A number if the release has one number, else an array. On the integers, an array has int64, or Python
+            integers if a *released* number exceeds int64; on the reals, floats.
 
         Raises:
-            NotALevel: for an invalid level; nothing is spent then.
-            Unsupported: for a new level in another process than the one that made the release.
+            NotALevel: if the level is invalid; nothing is spent then.
+            Unsupported: if the level is new, and another process made the release.
         """
         with self._alone():
             noised, answer = self._noised.answered(epsilon, self._randomness, self._method)
@@ -147,7 +147,7 @@ class NoisePath(Display):
         """Return the noise at a level of the path.
 
         Raises:
-            OutOfRange: for a level below ``start``.
+            OutOfRange: if the level is below ``start``.
         """
         return self._written(self.steps.at(self.lattice.of(level(epsilon))))
 
@@ -178,14 +178,14 @@ def path(
 ) -> NoisePath:
     """Draw a path of geometric noise from the level ``start`` up to epsilon = infinity, where the noise is 0.
 
-    The values of the path at several levels have the joint distribution of the noise in a `GradualRelease`. Its
-    conditional distributions are those of relaxing, tightening and bridging. For levels below ``start``, tighten the
-    noise instead.
+    The values of the path at several levels have the joint distribution of the noise in a `GradualRelease`. Given the
+    noise at other levels, the noise at a level has the distribution of relaxing, tightening or bridging. For levels
+    below ``start``, tighten the noise instead.
 
     Args:
         start: Epsilon or level at which the path begins.
         noise: Noise at ``start``; drawn if left out.
-        unit: Unit of privacy; or ``sensitivity`` and ``cells`` instead.
+        unit: Unit of privacy, instead of ``sensitivity`` and ``cells``.
         sensitivity: Largest change of one cell by one individual, 1 if left out.
         cells: Largest number of cells that one individual changes, 1 if left out.
         numbers: "integers" or "reals".

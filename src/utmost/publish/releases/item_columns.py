@@ -105,7 +105,7 @@ class ItemNoiseMap:
 def responses_of(
     release: ItemResponder, identifiers: Sequence[Identifiers], numbers: Mapping[str, Any]
 ) -> dict[str, NDArray[Any]]:
-    """Add noise to true values, at the newest level of the release."""
+    """Add noise to true values, at the level ``release.level``."""
     return release.responses(identifiers, numbers)
 
 
@@ -121,7 +121,7 @@ class BatchCommitter:
     parts: int = 0
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield batches of tags, if they are compared, then one batch of sums by block or column."""
+        """Yield batches of tags, if tags are compared, then one batch of sums by block or column."""
         commitment, waiting, rows = ItemCommitment.none(), list[NDArray[np.uint64]](), 0
         for batch in batches:
             items = [arrow_identifiers(batch.column(name), name) for name in self.identifiers]

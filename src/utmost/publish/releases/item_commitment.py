@@ -81,7 +81,7 @@ class ItemCommitment:
             sums: Sums, shape (k, 9), each below 2^62.
 
         Raises:
-            OutOfRange: for an invalid block number.
+            OutOfRange: if a number in ``blocks`` is invalid.
         """
         at, parts = int64_array(blocks, "blocks", (-1,)), int64_array(sums, "sums", (-1, 1 + _LIMBS))
         if len(parts) != at.size or ((at < 0) | (at >= BLOCKS + _MOST_COLUMNS)).any() or (parts < 0).any():
@@ -135,7 +135,7 @@ class ItemCommitment:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CommitmentKey:
-    """The key and public facts with which a worker commits to its rows.
+    """The key, the columns and the lattice with which a worker commits to its rows.
 
     The driver sends this object to every worker, so it can be pickled. It computes no noise. Whoever has it can test a
     guess of a row against the commitment in a ledger, so it must be protected like the data.
@@ -165,8 +165,8 @@ class CommitmentKey:
             values: True values of each released column, shape (n,).
 
         Raises:
-            BadTable: for a missing column, or one of another length.
-            NotANumber: for a value that cannot be released; the message gives its position.
+            BadTable: if a column is missing, or has another length.
+            NotANumber: if a value cannot be released; the message gives its position.
         """
         count = check_columns(identifiers)
         return self._of(identifiers, read_columns(self.lattice, self.columns, values, count))

@@ -1,4 +1,4 @@
-"""Noise keyed by identifier: the facts that a worker gets, and the noise that it computes for its rows.
+"""Noise keyed by identifier: the object that a worker gets, and the noise that it computes for the worker's rows.
 
 The noise of a row at a level is a function of a secret, the column, the path and the row's identifier. The **path** is
 the list of levels in the order in which they were answered. It determines how the noise at each level is drawn, see
@@ -43,7 +43,7 @@ Shift = Callable[[Tags], Integers]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ItemResponder:
-    """The facts with which a worker adds noise to its rows: the secret of one release, and its public facts.
+    """The secret, the columns and the levels of one release, with which a worker adds noise to its rows.
 
     The driver sends this object to every worker, so it can be pickled. Its secret gives access to this release and to
     nothing else in the ledger. Whoever has the object can remove the noise of this release: protect it like the data,
@@ -101,9 +101,9 @@ class ItemResponder:
             floats on the grid.
 
         Raises:
-            BadTable: for a missing column, or one of another length.
-            NotANumber: for a value that cannot be released; the message gives its position.
-            OutOfRange: for a level that is not in the path.
+            BadTable: if a column is missing, or has another length.
+            NotANumber: if a value cannot be released; the message gives its position.
+            OutOfRange: if the level is not in the path.
 
         Cost: at epsilon 1 about 50 ns a row and column, and 15 to 100 ns a row for its tag.
         """
@@ -134,7 +134,7 @@ class ItemResponder:
         """Subtract the noise at the level ``at`` from responses; return the true values in steps.
 
         Args:
-            identifiers, responses, at: As for `moved`: the rows, their responses, and the level of the responses.
+            identifiers, responses, at: Arguments of `moved`.
 
         Raises:
             BadTable, NotANumber, OutOfRange: as for `responses`.
@@ -179,7 +179,7 @@ class ItemResponder:
         shifts: Mapping[str, Shift],
         by: Callable[[Integers, Integers], Integers],
     ) -> dict[str, Integers]:
-        """Combine each column of numbers with its shift, by the function ``by``; work in chunks that reuse memory."""
+        """Combine each number with its row's shift by the function ``by``, column by column, in chunks of rows."""
         count = check_columns(identifiers)
         read = read_columns(self.lattice, self.columns, numbers, count)
         parts: dict[str, list[Integers]] = {name: [] for name in read}
@@ -193,7 +193,7 @@ class ItemResponder:
     def _each(
         self, plan: list[tuple[Step, BlockCipher]], tags: Tags, combine: Callable[[dict[Level, Integers]], Integers]
     ) -> Integers:
-        """Apply ``combine`` to the noise at the levels of a plan, in chunks of rows."""
+        """Apply ``combine`` to the noise at the levels of the steps in ``plan``, in chunks of rows."""
         parts = []
         for some in _chunks(tags):
             known: dict[Level, Integers] = {}
@@ -257,7 +257,7 @@ def is_texts(names: object) -> bool:
 
 
 def read_columns(lattice: Lattice, columns: Sequence[str], values: Any, count: int) -> dict[str, Integers]:
-    """Read the values of columns in steps, ``count`` of each; BadTable or NotANumber for missing or invalid ones."""
+    """Read ``count`` values of each column, in steps; raise BadTable or NotANumber if one is missing or invalid."""
     if not isinstance(values, Mapping):
         raise WrongKind("values must be a mapping from names to columns", came=type(values).__name__, where="values")
     missing = [name for name in columns if name not in values]

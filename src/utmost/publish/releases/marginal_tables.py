@@ -38,7 +38,7 @@ def wanted_marginals(plan: Plan) -> list[Marginal]:
 
 
 def groups_in(domain: Domain, marginal: Marginal, narrow: Narrow | None) -> NDArray[np.bool_]:
-    """For each group of a marginal, whether it has the labels in ``narrow``."""
+    """For each group of a marginal, return whether it has the labels in ``narrow``."""
     chosen = {} if narrow is None else narrow
     inside = np.ones(1, dtype=bool)
     for axis, groups in enumerate(domain.group_shape(marginal)):

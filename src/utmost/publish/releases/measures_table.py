@@ -51,7 +51,7 @@ class MeasuresTable:
         releases: Release of the sums and counts of each amount, by the amount's name.
 
     Raises:
-        OutOfRange: unless all releases are of sums and counts over the same axes, at equal levels.
+        OutOfRange: if not all releases are of sums and counts over the same axes, at equal levels.
     """
 
     releases: Mapping[str, NoisySums]

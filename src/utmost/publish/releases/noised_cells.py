@@ -97,7 +97,10 @@ class NoisedColumn:
             return None, [level_of(levels)]
         array = np.asarray(levels, dtype=object)
         if array.shape != self.shape:
-            raise OutOfRange(f"levels by cell must have the shape of the values, {self.shape}", came=array.shape)
+            raise OutOfRange(
+                f"epsilon must have one level for all cells, or levels in the shape of the values, {self.shape}",
+                came=array.shape,
+            )
         read: dict[Any, int] = {}
         flat = array.reshape(-1).tolist()
         which = np.array([read.setdefault(written, len(read)) for written in flat], dtype=np.intp)

@@ -229,7 +229,7 @@ class NoisySums(Display):
             The document; or the statement of the table: the document, the marginal, and the digest of the table.
 
         Raises:
-            NotDetermined, OutOfRange: for a marginal that the release does not have.
+            NotDetermined, OutOfRange: if the release does not have the marginal.
             Unsupported, KeyRefused: as for `saved`.
         """
         averaged = truth(means, "means")
@@ -269,9 +269,9 @@ class NoisySums(Display):
         them. The sums themselves are protected by the digest and, if the document is signed, by the signature.
 
         Raises:
-            BadTable: naming the first field that does not follow from the others.
-            Unsupported: for an unknown format.
-            WrongKind: for a document that is not a mapping.
+            BadTable: if a field does not follow from the others; the error names the first such field.
+            Unsupported: if the format is unknown.
+            WrongKind: if the document is not a mapping.
 
         >>> import json
         >>> import numpy as np
@@ -296,7 +296,7 @@ class NoisySums(Display):
 
     @classmethod
     def of_document(cls, facts: Mapping[str, Any]) -> "NoisySums":
-        """Read a document of sums; if its statement is of a table with cells withheld, all sums are 0."""
+        """Read a document of sums; if it has no sums, because cells are withheld, set all sums to 0."""
         return cls.of_facts(facts) if "sums" in mapping(facts, "facts") else cls.without_sums(facts)
 
     @classmethod
@@ -307,7 +307,7 @@ class NoisySums(Display):
 
         Raises:
             BadTable, WrongKind: as for `of_facts`.
-            Unsupported: for more sums than a file may contain.
+            Unsupported: if there are more sums than a file may contain.
         """
         statement, plan = cls._stated(facts)
         if plan.measured > _MOST_SUMS:
@@ -350,10 +350,10 @@ class NoisySums(Display):
                 measure=measure,
             )
         except UtmostError as error:
-            raise BadTable("the parts of the document must agree as a release by a plan", came=str(error)) from None
+            raise BadTable("the fields of the document must agree with each other", came=str(error)) from None
 
     def is_within(self, until: Until) -> bool:
-        """Whether the released tables are as accurate as a stopping rule requires; depends on published values only.
+        """Whether the released tables are as accurate as a stopping rule requires; only published values decide this.
 
         The rule reads the tables of the workload with margins at 95 % confidence, even if the release shows others. A
         rule that chooses cells by labels reads only the tables with the columns of these labels.
@@ -373,8 +373,8 @@ class NoisySums(Display):
             marginal: Names of levels; a level may be restricted to one label: ``"department outcome=admitted"``.
 
         Raises:
-            NotDetermined: for a marginal that the measured ones do not determine.
-            OutOfRange: for names that are not in the domain.
+            NotDetermined: if the measured marginals do not determine this one.
+            OutOfRange: if a name is not in the domain.
         """
         chosen, narrow = self._read_marginal(marginal)
         amounts = self._amounts
@@ -392,13 +392,13 @@ class NoisySums(Display):
         """Return the noisy sums of a measured marginal as drawn; noisy differences, if the plan measures these.
 
         Raises:
-            OutOfRange: for a marginal that was not measured.
+            OutOfRange: if the marginal was not measured.
         """
         chosen = measured_marginal(self.domain, marginal)
         chosen = chosen if self._amounts is None else self._amounts.both(chosen)
         if chosen not in self.measured:
             names = ", ".join(repr(self.table_name(of_measured)) for of_measured in self.measured)
-            raise OutOfRange("the name must be that of a measured table", came=marginal, remedy=f"Pass one of {names}.")
+            raise OutOfRange("raw needs the name of a measured table", came=marginal, remedy=f"Pass one of {names}.")
         pair = self.plan.pair
         labelled = chosen if pair is None else pair.of_rows(chosen)
         drawn = self.unit.numbers(self.measured[chosen].ravel())
@@ -412,18 +412,19 @@ class NoisySums(Display):
         along: Along | None = None,
         confidence: Number | None = None,
     ) -> Estimate:
-        """Return the number of individuals or events in a selection, with its margin; or a sum, if only sums exist.
+        """Return the number of individuals or events in a selection, with its margin; if only sums exist, return the
+        sum.
 
         Args:
-            where: Selection of cells: for the name of a level, one label, a list of labels, or for bins
+            where: Selection of cells: a mapping from names of levels to one label, a list of labels, or (for bins)
                 ``slice(low, high)``; all cells if left out.
             column: Name of the amount to sum, if it shares noise with counts.
-            along: Weights of the cells: for the name of a level, a number for each of its labels.
+            along: Weights of the cells: a mapping from names of levels to a number for each label of the level.
             confidence: Confidence of the margin; that of the release if left out.
 
         Raises:
-            NotDetermined: for a sum that the measured marginals do not determine.
-            OutOfRange: for names or labels that are not in the domain, or for an amount that was not released.
+            NotDetermined: if the measured marginals do not determine the sum.
+            OutOfRange: if a name or label is not in the domain, or if the amount was not released.
         """
         form_of, steps = self._sum_of_column(column)
         form = form_of(where, along)
@@ -469,7 +470,7 @@ class NoisySums(Display):
         column: str | None = None,
         confidence: Number | None = None,
     ) -> RatioBar:
-        """Return an interval that contains the true ratio of two counts; "not determined" if the second may be 0.
+        """Return an interval that contains the true ratio of two counts, "not determined" if the second count may be 0.
 
         For a release of sums only, the interval is for a ratio of two sums.
 
@@ -489,14 +490,16 @@ class NoisySums(Display):
         """Check that sums of the amount with this name were released.
 
         Raises:
-            OutOfRange: for another name; the message has the name of the released amount.
+            OutOfRange: if this amount was not released; the message names the amount that was.
         """
         amount = self.unit.amount
         if amount is None or amount.distinct is not None or amount.name != name:
             there = (
-                "The release has only counts." if amount is None else f"Pass amount={amount.name!r}, the released one."
+                "The release has only counts."
+                if amount is None
+                else f"Pass column={amount.name!r} (--sum), the released amount."
             )
-            raise OutOfRange("the amount must be a released one", came=repr(name), remedy=there)
+            raise OutOfRange("the amount must have been released", came=repr(name), remedy=there)
 
     def counts_of(self, first: Where, second: Where) -> tuple[Fraction, Fraction, dict[str, Any]]:
         """Return the noisy numbers of events in two selections, and the joint distribution of their errors."""
@@ -523,7 +526,8 @@ class NoisySums(Display):
                 with counts.
             where: Selection of cells, as for `total`; all cells if left out.
             values: A number for each label, in order or by label; for bins, their "midpoints" or their "ends".
-            sums: Another release, of the sums of the number; its domain must have the levels that ``where`` names.
+            sums: Another release, which has the sums of the number; its domain must have the levels that ``where``
+                names.
             confidence: Confidence of the interval; that of the release if left out.
 
         Returns:
@@ -608,8 +612,8 @@ class NoisySums(Display):
             marginal: Name of the table; "" for the total.
 
         Raises:
-            NotDetermined, OutOfRange: for a table that the release does not determine, or for a release of counts only
-                or of sums only.
+            NotDetermined: if the release does not determine the table.
+            OutOfRange: if the release is of counts only or of sums only.
 
         Cost: 50 ms for the interval of each row.
         """
@@ -652,7 +656,7 @@ class NoisySums(Display):
             confidence: Confidence of the result; that of the release if left out.
 
         Raises:
-            NotDetermined, OutOfRange: as for `total`; for an axis without order.
+            NotDetermined, OutOfRange: as for `total`; OutOfRange also if the axis has no order.
 
         Cost: an estimate and a bound for each group of the level.
 
@@ -700,7 +704,8 @@ class NoisySums(Display):
             confidence: Confidence of the interval; that of the release if left out.
 
         Raises:
-            NotDetermined, OutOfRange: as for `total`; for sums of amounts, which do not count individuals.
+            NotDetermined, OutOfRange: as for `total`; OutOfRange also if sums of amounts were released, which do not
+                count individuals.
 
         Cost: that of two ratios, 0.1 s, or five times as much if the mean is inaccurate.
 
@@ -810,7 +815,7 @@ class NoisySums(Display):
         """Return the linear combination of cells that `total` estimates; for amounts with counts, the sum in steps.
 
         Raises:
-            OutOfRange: for names or labels that are not in the domain.
+            OutOfRange: if a name or label is not in the domain.
         """
         amounts = self._amounts
         return self._selected(where, along, None if amounts is None else amounts.total)
@@ -819,7 +824,7 @@ class NoisySums(Display):
         """Return the linear combination of cells that counts a selection's events; without counts, return `form`.
 
         Raises:
-            OutOfRange: for names or labels that are not in the domain.
+            OutOfRange: if a name or label is not in the domain.
         """
         amounts = self._amounts
         return self._selected(where, along, None if amounts is None else amounts.count)
@@ -840,7 +845,7 @@ class NoisySums(Display):
     def bars(
         self, *marginals: MarginalNames, confidence: Number | None = None, together: bool = False
     ) -> dict[str, int | float]:
-        """Return the margin of error of each marginal, by name: the largest of its groups.
+        """Return the margin of error of each marginal, by name: the largest margin among its groups.
 
         If counts and sums share noise, these are the margins of the sums; `column_bars` has all margins.
 
@@ -900,7 +905,7 @@ class NoisySums(Display):
             below, relative_margin, complementary, mark: Arguments of `WithholdingRule`.
 
         Raises:
-            NotDetermined, OutOfRange, NotANumber: for a marginal that the release does not have, or an invalid rule.
+            NotDetermined, OutOfRange, NotANumber: if the release does not have a marginal, or if the rule is invalid.
             Unsupported: if ``complementary`` would have to compare too many cells.
         """
         rule = WithholdingRule.of(below, relative_margin, complementary=complementary, mark=mark)
@@ -934,22 +939,23 @@ class NoisySums(Display):
         measured ones.
 
         Args:
-            given: Public facts that the result must satisfy, {"total": 9, "sex=men": ut.workloads.between(high=5)}: see
+            given: Public facts that the result must satisfy, such as {"sex=men": ut.workloads.between(high=5)}; see
                 `read_given`.
             hold: One table whose sums stay as released, only rounded; "total" also reduces the error of most other
                 sums.
 
         Raises:
-            NotDetermined: for distinct counts; for more than 65 536 cells, or measured hat functions, if the measured
-                marginals do not determine the cells.
+            NotDetermined: if the table has numbers of distinct values; or if the measured marginals do not determine
+                the cells, and there are more than 65 536 cells or measured hat functions.
             SolverFailed: if the numerical search for the cells fails.
-            OutOfRange, WrongKind, Infeasible: for invalid facts, or facts that hold for no table.
+            OutOfRange, WrongKind, Infeasible: if a fact is invalid, or if the facts hold for no table.
 
         Warns:
-            FactsFarOff: for a fact that is far from the released sum: noise is that large with probability at most
-            10^-6.
+            FactsFarOff: if a fact is so far from the released sum that noise alone explains it with probability at most
+                10^-6.
 
-        Cost: seconds for 10^5 cells; if the cells are not determined, five seconds for 10^4, a minute for 6 10^4.
+        Cost: seconds for 10^5 cells; if the cells are not determined, five seconds for 10^4 cells, a minute for 6 10^4
+        cells.
         """
         problem = self.clean_problem(given, hold)
         whole = problem.solved()
@@ -991,7 +997,7 @@ class NoisySums(Display):
         """Return the distribution of the error of an estimated linear combination; for amounts, in their own unit.
 
         Raises:
-            NotDetermined: for a combination that the measured marginals do not determine.
+            NotDetermined: if the measured marginals do not determine the combination.
         """
         if not isinstance(form, ProductForm):
             raise wrong_kind("form", "a ProductForm", form)
@@ -1009,7 +1015,7 @@ class NoisySums(Display):
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """Return the confidence that margins at one level need, to hold with ``confidence`` under a stopping rule."""
+        """Return the confidence that margins at a fixed level need, so that ``confidence`` holds under a stopping rule."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def distributions(self, marginal: str | Sequence[str] | Marginal) -> dict[int, Combination]:
@@ -1019,7 +1025,7 @@ class NoisySums(Display):
             marginal: Marginal as `Domain.marginal` reads it: "department sex", a list of levels, or a tuple.
 
         Raises:
-            OutOfRange: for a level that the domain does not have.
+            OutOfRange: if the domain does not have a level of the marginal.
         """
         weights = None if self._amounts is None else self._amounts.total
         return self._marginal_distributions(self.domain.marginal(marginal), weights)[1]

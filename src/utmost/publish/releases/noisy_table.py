@@ -58,7 +58,7 @@ _KINDS = get_args(NoiseKind)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoiseDeclaration(Display):
-    """The publisher's declaration about a table with the noise of another tool, from which its statement is made."""
+    """The declaration about a table with the noise of another tool; the statement of the table is made from it."""
 
     noise: Mapping[str, DeclaredNoise]  # Noise of each noisy column
     public: tuple[str, ...]  # All other columns
@@ -69,7 +69,7 @@ class NoiseDeclaration(Display):
 
     @property
     def guarantee(self) -> str:
-        """Sentences for readers: utmost gives no guarantee; the declared noise and the claim of the source."""
+        """Sentences for readers: no guarantee of utmost, the declared noise, and the claim of the source."""
         listed = "; ".join(f"{name!r}: {noise.words}" for name, noise in self.noise.items())
         claim = "No claim about privacy was passed on."
         if self.claim is not None:
@@ -90,7 +90,7 @@ class NoiseDeclaration(Display):
 
     @property
     def margins(self) -> dict[str, int | float | None]:
-        """The margin of each noisy column, by the name of the column of margins; None if it differs between rows."""
+        """The margin of each noisy column, by the margin column's name; None if margins differ between rows."""
         return {
             f"{name}_margin": None if noise.column is not None else noise.margin(self.confidence)
             for name, noise in self.noise.items()
@@ -105,7 +105,7 @@ class NoiseDeclaration(Display):
         return shown_bias(rule, DeclaredTails.of(self.widest), self.widest.margin(self.confidence))
 
     def margin_columns(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, list[int | float]]:
-        """Return the margin of each cell, by name of the margin column; BadTable for an invalid size of noise."""
+        """Return each cell's margin, by name of the margin column; raise BadTable if a size of noise is invalid."""
         laid: dict[str, list[int | float]] = {}
         for name, noise in self.noise.items():
             sizes = self.sizes(name, columns)
@@ -216,7 +216,7 @@ class NoisyTable(SavedTable):
 
     @property
     def guarantee(self) -> str:
-        """Sentences for readers: utmost gives no guarantee; the declared noise and the claim of the source."""
+        """Sentences for readers: no guarantee of utmost, the declared noise, and the claim of the source."""
         return self.declaration.guarantee
 
     def margin(self, confidence: Number | None = None) -> int | float:
@@ -253,13 +253,13 @@ class NoisyTable(SavedTable):
         """Return a sum of noisy values with its margin, which holds if the noise is independent, as declared.
 
         Args:
-            where: Selection of rows: for the name of a public column, one label or a list of labels; all rows if left
-                out.
+            where: Selection of rows: a mapping from names of public columns to one label or a list of labels; all rows
+                if left out.
             column: Name of the noisy column, if the table has several.
             confidence: Confidence of the margin; that of the table if left out.
 
         Raises:
-            OutOfRange: for a selection that the table does not have.
+            OutOfRange: if the table does not have a name or label of the selection.
         """
         return self.cells.total(where, column=column, confidence=confidence)
 
@@ -285,10 +285,10 @@ class NoisyTable(SavedTable):
         over_column: str | None = None,
         confidence: Number | None = None,
     ) -> RatioBar:
-        """Return an interval that contains the sum over ``where`` divided by the sum over ``over``, or over all cells.
+        """Return an interval that contains the true sum over ``where`` divided by that over ``over`` (or all cells).
 
         Args:
-            where, over: Two selections, as for `total`; the sums are the true ones.
+            where, over: Two selections, as for `total`.
             column, over_column: Noisy columns of the numerator and of the denominator.
             confidence: Confidence of the interval; that of the table if left out.
         """
@@ -305,7 +305,7 @@ class NoisyTable(SavedTable):
             below, relative_margin, mark: Arguments of `WithholdingRule`.
 
         Raises:
-            OutOfRange, NotANumber: for an invalid rule.
+            OutOfRange, NotANumber: if the rule is invalid.
         """
         return self.withheld(WithholdingRule.of(below, relative_margin, mark=mark))
 
@@ -328,22 +328,23 @@ class NoisyTable(SavedTable):
     def clean(
         self, given: "GivenFacts | None" = None, *, hold: "MarginalNames | None" = None, column: str | None = None
     ) -> CleanTable:
-        """Compute nonnegative integers nearest to the noisy cells, whose sums all agree.
+        """Compute nonnegative integers nearest to the noisy cells, such that all their sums agree.
 
-        They are biased: use them for display.
+        The integers are biased: use them for display.
 
         Args:
-            given, hold: Arguments of `NoisySums.clean`: public facts that must hold, and one table whose sums stay as
-                they are.
+            given, hold: Arguments of `NoisySums.clean`: public facts that must hold, and one table whose sums are only
+                rounded.
             column: Name of the noisy column, if the table has several.
 
         Raises:
             BadTable: if the rows are not every combination of the labels of the public columns, once each.
             Unsupported: if the size of the noise differs between rows.
-            OutOfRange, WrongKind, Infeasible: for invalid facts, or facts that hold for no table.
+            OutOfRange, WrongKind, Infeasible: if a fact is invalid, or if the facts hold for no table.
 
         Warns:
-            FactsFarOff: for a fact that is far from the noisy sum: noise is that large with probability at most 10^-6.
+            FactsFarOff: if a fact is so far from the noisy sum that noise alone explains it with probability at most
+                10^-6.
         """
         problem = self.clean_problem(given, hold, column)
         whole = problem.solved()
@@ -492,21 +493,21 @@ class DeclaredCells(ReleasedCells):
         return ratio_of_sums(part(*above), part(*below), both, confidence)
 
     def alone(self, confidence: Number) -> int | float:
-        """Return the largest margin of a cell, where each margin holds for one cell alone."""
+        """Return the margin of the noisiest cell; it holds for that cell alone."""
         sure = read_confidence(confidence)
         return max(noise.margin(sure) for noise in self.declaration.noise.values())
 
     def together(self, confidence: Number) -> int | float:
-        """Return the largest margin of a cell, such that all margins hold with the probability ``confidence``."""
+        """Return the margin of the noisiest cell, if all margins together hold with the probability ``confidence``."""
         return self.alone(self._each(confidence))
 
     def _each(self, confidence: Number) -> Fraction:
-        """Return the confidence per cell, so that all margins hold with the probability ``confidence``."""
+        """Return the confidence for each cell with which all margins hold with the probability ``confidence``."""
         miss = 1 - read_confidence(confidence)
         return 1 - missed_by_each(miss, max(1, self.rows * len(self.cells)))
 
     def with_bars(self, confidence: Number) -> Any:
-        """Add columns with the ends of each cell's interval: one that holds for this cell, and one for all cells."""
+        """Add columns with the ends of each cell's two intervals: one for this cell, one for all cells together."""
         margins = {}
         for name, sizes in self.sizes.items():
             ends = []
@@ -541,9 +542,10 @@ def noisy_table(
         confidence: Confidence of the margins.
 
     Raises:
-        BadTable: for a missing column, a cell that is not a number, or decimals with declared integer noise.
-        OutOfRange, WrongKind: for other invalid arguments.
-        Unsupported: for a frame that an engine evaluates later, such as a lazy one.
+        BadTable: if a column is missing, if a noisy cell is not a number, or if it has decimals although its declared
+            noise is of integers.
+        OutOfRange, WrongKind: if another argument is invalid.
+        Unsupported: if an engine evaluates the table later, as for a lazy frame.
 
     >>> from utmost.interop import declared_noise
     >>> counts = {"region": ["north", "south"], "people": [412, 388]}
@@ -591,7 +593,7 @@ def noisy_table(
 
 
 def row_sizes(name: str, column: Sequence[Any]) -> list[Fraction]:
-    """Read the size of the noise of each row; BadTable for a size that is not a positive number."""
+    """Read the size of the noise of each row; raise BadTable if a size is not a positive number."""
     try:
         return [positive_number(exact(cell, name), name, "row") for cell in column]
     except UtmostError as error:
@@ -599,7 +601,7 @@ def row_sizes(name: str, column: Sequence[Any]) -> list[Fraction]:
 
 
 def noisy_numbers(name: str, column: Sequence[Any], noise: DeclaredNoise) -> list[Fraction]:
-    """Read the noisy cells of a column as numbers; BadTable for a missing or invalid cell."""
+    """Read the noisy cells of a column as numbers; raise BadTable if a cell is missing or invalid."""
     numbers = []
     for row, cell in enumerate(column):
         try:
@@ -620,7 +622,7 @@ def noisy_numbers(name: str, column: Sequence[Any], noise: DeclaredNoise) -> lis
 
 
 def check_noisy_table(statement: Mapping[str, Any], table: Any) -> NoisyTable:
-    """Check a noisy table against its statement: columns, rows, sizes of noise and margins; return it."""
+    """Check the columns, rows, sizes of noise and margins of a noisy table against its statement; return the table."""
     declared, columns = NOISY_TABLE_FORM.checked(statement), files.columns(table)
     expected = {*declared.public, *declared.noise, *declared.margins}
     if set(columns) != expected or any(len(cells) != declared.rows for cells in columns.values()):

@@ -34,7 +34,7 @@ def statement_before(promise: Promise, at_level: NoiseAtLevel, rows: int) -> dic
 def checked_table(
     table: object, promise: Promise, at: Level, confidence: Number = DEFAULT_CONFIDENCE
 ) -> CheckedRelease:
-    """Make every check of a release of this table at this level; UtmostError if it cannot be released."""
+    """Make every check of a release of this table at this level; raise UtmostError if it cannot be released."""
     promise.check_fixed("once=True")
     noise = promise.noise
     if noise.is_by_plan:

@@ -28,11 +28,11 @@ class PlanarRelease(Display, ProcessMemory):
 
     Points are in arrays, as a phone or a map has them; for a table of points use `utmost.release` with `PointNoise`.
 
-    Each point x has a hidden path of noise V, where V_e has the density c exp(-e |v|), in any dimension; the answer is
-    x + V_e, rounded to a grid. Let e be the largest of the levels l_1, ..., l_m. The joint density of the
-    answers at these levels differs between x and x' by a factor of at most exp(e |x - x'|): recipients who combine
-    their answers tell points apart no better than the recipient of the answer at e. The distances of several points add
-    up.
+    Each point x has hidden noise V_e for every level e. In any number of dimensions V_e has the density c exp(-e |v|);
+    the answer at e is x + V_e, rounded to a grid. Let e now be the largest of the levels l_1, ..., l_m. The joint
+    density of the answers at these levels differs between x and x' by a factor of at most exp(e |x - x'|): recipients
+    who combine their answers tell points apart no better than the recipient of the answer at e. The distances of
+    several points add up.
 
     Args:
         points: Points, shape (..., n): one point, a list of them, or an array; floats, integers, Fractions and
@@ -45,14 +45,15 @@ class PlanarRelease(Display, ProcessMemory):
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 
     Raises:
-        NotANumber: for a coordinate that is not a finite number; the message gives its position. Nothing is drawn then.
-            The error depends on the data, so show it only to the curator.
-        OutOfRange: for a distance or grid that is not positive.
+        NotANumber: if a coordinate is not a finite number; the message gives its position. Nothing is drawn then. The
+            error depends on the data, so show it only to the curator.
+        OutOfRange: if ``per`` or ``grid`` is not positive.
 
     Warns:
-        DegreesAsLengths: for coordinates that can only be degrees; this warning depends on the data, too.
+        DegreesAsLengths: if the coordinates can only be degrees; this warning depends on the data, too.
 
-    Guarantee: all answers together satisfy ``spent`` for each ``per`` of distance. Choose levels from public facts.
+    Guarantee: all answers together satisfy the level ``spent`` for points at the distance ``per``. Choose levels from
+    public facts.
 
     The guarantee does not hide the city of a point, since distant points are distinguishable by design; nor does it
     hide who is in the data, with how many points.
@@ -101,18 +102,19 @@ class PlanarRelease(Display, ProcessMemory):
         """Return the answer at a level; a repeated call returns the same answer.
 
         Args:
-            epsilon: Privacy level for each distance ``per`` that the release was made with.
+            epsilon: Privacy level, for points at the distance ``per`` of the release.
             places: Allowed points, shape (k, n). Each answer is then replaced by the index of the nearest allowed point
                 (the first one, if several are nearest).
 
         Returns:
             Released points, float64, of the shape of the true points: each coordinate is on the grid, rounded to the
-            nearest float. With ``places``, indices of places, of this shape without the last axis.
+            nearest float. With ``places``, the indices of the nearest places, in the shape of the true points without
+            the last axis.
 
         Raises:
-            NotALevel: for an invalid level; nothing is spent then.
-            OutOfRange: for a declared grid that is too wide for the level; nothing is spent then.
-            Unsupported: for a new level in another process than the one that made the release.
+            NotALevel: if the level is invalid; nothing is spent then.
+            OutOfRange: if ``grid`` is too wide for the level; nothing is spent then.
+            Unsupported: if the level is new, and another process made the release.
 
         Cost: about 1 us a point at the first level e0; at another level e about 1 us more for each jump of the hidden
             path, with a mean of (n + 1) |log(e/e0)| jumps a point.

@@ -90,7 +90,7 @@ def quantile_bar(
 
 
 def cumulative_forms(domain: Domain, selection: ProductForm, level_name: str) -> list[ProductForm]:
-    """For each group of a level, in order, the sum of a selection up to that group, without `Axis.extras`."""
+    """For each group of a level, in order, return the sum of a selection up to that group, without `Axis.extras`."""
     place, level, axis, _ = _ordered_level(domain, level_name)
     group_of, forms = axis.group_of(level), []
     for last in range(axis.groups(level) - len(axis.extras)):

@@ -84,11 +84,11 @@ class Release(Display):
             table: True values, if the release does not store them.
 
         Raises:
-            NotALevel: for an invalid level; if no level is given, and there are no answers or several.
-            NeedsTable: if the table is left out, for a level above the largest one answered; for points, for every new
-                level.
-            Unsupported: if the frame is left out and an engine computes the answers of the release.
-            DataChanged: for other values than those released.
+            NotALevel: if the level is invalid; or if no level is given, and there are no answers or several.
+            NeedsTable: if the table is left out, and the level is above the largest one answered or, in a release of
+                points, is new.
+            Unsupported: if the frame is left out, and an engine computes the answers of the release.
+            DataChanged: if the table has other values than those released.
             BudgetExceeded: if the limit of the dataset does not allow the level.
         """
         at = level_of_answer(epsilon, lambda: self.levels, repr(self.name))
@@ -118,7 +118,7 @@ class Release(Display):
             epsilon: Level of the answer.
 
         Raises:
-            NeedsTable: for a level above the largest one answered; for points, for every new level.
+            NeedsTable: if the level is above the largest one answered or, in a release of points, is new.
             Unsupported: if an engine computes the answers of the release. Call `at` with the frame.
         """
         return self._with_history(self._memory.view(self.name, epsilon=level(epsilon), version=self.version))

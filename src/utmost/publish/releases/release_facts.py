@@ -1,8 +1,8 @@
 """The facts of a release in words: rows of a label, a value and margins, which all user interfaces show.
 
 Whoever reads a statement converts it to `ReleaseFacts`. Terminal, notebook, printed page, the service's pages and the
-entry in a registry show its rows or fields, and add no wording of their own. To add a fact about all releases, add a
-field and a row here, and a sentence in the reader of each kind of statement.
+entry in a registry show the rows or fields of this object, and add no wording of their own. To add a fact about all
+releases, add a field and a row here, and a sentence in the reader of each kind of statement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -66,7 +66,7 @@ class ReleaseFacts(Display):
         per: Distance for which the level is stated, in a release of points; None for other releases.
         released: Columns published with noise.
         unit: Individuals that the guarantee protects.
-        neighbours: Neighbouring datasets, and their differences.
+        neighbours: Description of how two neighbouring datasets differ.
         noises: Each kind of noise.
         why: Reason for the choice of the noise: a theorem.
         public: Columns published without noise.
@@ -125,7 +125,7 @@ class ReleaseFacts(Display):
 
     @property
     def variant(self) -> str:
-        """The name of the definition of privacy in a registry; "Custom" for metric privacy."""
+        """The name that a registry gives to the definition of privacy; "Custom" for metric privacy."""
         return "Custom" if self.per is not None else "Pure DP" if self.delta is None else "Approximate DP"
 
     @property

@@ -162,7 +162,7 @@ class ReleasedCells(ABC):
         return labelled(adapter.kind(self.table, ()), labels, columns)
 
     def added(self, *selections: RowSelection) -> list[Rows]:
-        """Return, for each selection, the rows whose cells it sums; refuse a sum of several distinct counts."""
+        """Return the rows of each selection, whose cells are to be summed; refuse to sum several distinct counts."""
         listed = [self._rows(one) for one in selections]
         if self.unit is not None:
             self.unit.check_adds(is_one_cell=max(map(len, listed)) <= 1, came="a sum over several")
@@ -174,7 +174,7 @@ class ReleasedCells(ABC):
         return sum(sums, Fraction(0))
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """Return the confidence that margins at one level need, to hold with ``confidence`` under a stopping rule."""
+        """Return the confidence that margins at a fixed level need, so that ``confidence`` holds under a stopping rule."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def _estimate(self, column: str | None, combined: Combined, confidence: Number | None) -> Estimate:
@@ -259,7 +259,7 @@ class ReleasedCells(ABC):
 
     @property
     def units_of_time(self) -> tuple[str, ...]:
-        """The kinds of period that select rows; all kinds if exactly one public column has periods as labels."""
+        """The units of time that select rows, such as year; none unless exactly one public column has periods."""
         return () if self._time_column is None else tuple(unit for unit in UNITS if unit not in self.labels)
 
     @property
@@ -386,7 +386,7 @@ class IndependentCells(ReleasedCells):
         )
 
     def with_bars(self, confidence: Number) -> Any:
-        """Add columns with the ends of each cell's interval: one that holds for this cell, and one for all cells."""
+        """Add columns with the ends of each cell's two intervals: one for this cell, one for all cells together."""
         alone, together = exact(self.alone(confidence)), exact(self.together(confidence))
         margins = {name: ([alone] * self.rows, [together] * self.rows) for name in self.cells}
         return with_interval_ends(self.table, self.cells, margins)
@@ -394,7 +394,7 @@ class IndependentCells(ReleasedCells):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneDrawCells(ReleasedCells):
-    """The cells of an answer whose noise was drawn jointly, for one release."""
+    """The cells of an answer whose noise was drawn jointly for all cells, in one draw."""
 
     noise: OneDrawAtLevel
     one_way: OneWayDraw | None  # One-way noise, if used: levels of its domain select rows, too
@@ -466,8 +466,7 @@ def cells_of(answer: Answer[Any]) -> IndependentCells | OneDrawCells:
     """Read the cells of an answer as numbers.
 
     Raises:
-        Unsupported: for noise without margins of sums of cells, or for a table whose noise is drawn while its file is
-            written.
+        Unsupported: if the noise has no margins for sums of cells, or if it is drawn while the table's file is written.
     """
     noise, table, names = answer.noise, answer.table, answer.columns
     if not isinstance(noise, CellNoiseAtLevel | OneDrawAtLevel):
@@ -493,7 +492,7 @@ def cells_of(answer: Answer[Any]) -> IndependentCells | OneDrawCells:
 def with_interval_ends(
     table: Any, cells: Mapping[str, Sequence[Fraction]], margins: Mapping[str, tuple[list[Fraction], list[Fraction]]]
 ) -> Any:
-    """Add columns with the ends of two intervals of each cell: one for this cell, and one for all cells."""
+    """Add columns with the ends of each cell's two intervals: one for this cell, one for all cells together."""
     adapter = adapter_of(table)
     names = set(adapter.names(table))
     laid: dict[str, NDArray[Any]] = {}

@@ -26,17 +26,17 @@ def release_shared(
     """Release several measures, each by its plan and with its share of one level; together they cost that level.
 
     Each measure is a separate release, with a statement at its own level. Everything is checked before noise is drawn,
-    so either all measures are released or none. Their noises are independent, so `Answer.mean` with ``sums=`` divides a
-    sum of one measure by a count of another, with Fieller's interval.
+    so either all measures are released or none. The noises of the measures are independent, so `Answer.mean` with
+    ``sums=`` divides a sum of one measure by a count of another, with Fieller's interval.
 
     Args:
         tables: Dict from names to counted tables, as `count_measures` returns it.
-        shared: Plans and budget shares of the same names.
+        shared: Plans and budget shares, by the same names.
         epsilon: Privacy level of all measures together; the level of ``shared`` if left out.
         confidence, randomness: Arguments of `release`.
 
     Raises:
-        OutOfRange: if the names are not those of the plans, or as for `release`.
+        OutOfRange: if ``tables`` and ``shared`` have different names, or as for `release`.
         Unsupported, PromiseBroken, NotALevel, NotANumber: as for `release`.
 
     Warns:

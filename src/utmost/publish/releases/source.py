@@ -53,9 +53,7 @@ class Source:
         return {name: self.adapter.label(self.table, name) for name in self.promise.public}
 
     def texts(self, labels: Mapping[str, Column]) -> Mapping[str, list[str]]:
-        """Return the columns that may name the rows, as text: public ones, and texts that are not released; empty with
-        an ``id_column``.
-        """
+        """Return the columns that may name rows, as text: public ones and unreleased texts; none if rows have an id."""
         texts: dict[str, list[str]] = {}
         if self.identifiers is not None or self.items is not None:
             return texts
@@ -94,7 +92,7 @@ class Source:
 
     @property
     def published_promise(self) -> Promise:
-        """The promise with the columns in the order of the published table, unless the noise gives their order."""
+        """The promise with the columns in the order of the published table, unless the noise fixes their order."""
         return self.promise.as_published(self.order, self.promise.public)
 
     def check_distinct(self, tags: "Tags | None" = None) -> None:
@@ -112,7 +110,7 @@ class Source:
 
 
 def _as_text(cell: Any) -> str:
-    """Return a cell as text, the same for the same number, date or missing cell in tables of other types."""
+    """Return a cell as text; equal numbers, equal dates and missing cells have the same text in tables of all kinds."""
     try:
         text = "" if not isinstance(cell, int | str) and is_missing(cell) else str(cell)
     except ValueError:  # Python's limit for the conversion of integers to text
@@ -190,7 +188,7 @@ def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *,
 
 
 def new_source(table: Any, promise: Promise, rows: Any = None) -> Source:
-    """Read a table for a ledger by `checked_source`, in steps of the noise, and check its sizes and names.
+    """Read a table for a ledger by `checked_source`, in steps of the noise; check sizes of values and names of columns.
 
     Pass ``rows`` if they have been read already.
     """

@@ -31,7 +31,7 @@ _MOST = 16
 
 
 def variance_bar(points: Sequence[Fraction], confidence: Fraction, mean_of: MeanAbout) -> RatioBar:
-    """Return the variance's interval, within [0, w^2/4] for points of range w; it may be not determined."""
+    """Return an interval for the variance, within [0, w^2/4] for numbers in a range of width w, or not determined."""
     low, high = min(points, default=Fraction(0)), max(points, default=Fraction(0))
     step, largest, each = (high - low) / _GRID, (high - low) ** 2 / 4, (1 + confidence) / 2
     means = mean_of(points, each)

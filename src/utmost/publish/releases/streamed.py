@@ -70,7 +70,7 @@ class StreamedTable:
         return [name for old in self.source.names if old not in self.left_out for name in behind[old]]
 
     def written(self, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-        """Draw and write block by block; yield the number of rows of each block; BadTable if the file has changed."""
+        """Draw and write block by block, yielding each block's number of rows and bytes; refuse a file that changed."""
         if self.drawn:
             raise Unsupported(
                 "a table whose noise is drawn while it is written must be written once",

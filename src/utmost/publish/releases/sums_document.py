@@ -24,7 +24,7 @@ def sums_facts(plan: Plan, measured: Mapping[Marginal, NDArray[Any]]) -> dict[st
 
 
 def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Marginal, NDArray[Any]]:
-    """Read the noisy sums that `sums_facts` wrote, from a document's field ``sums``; BadTable for other content."""
+    """Read the noisy sums that `sums_facts` wrote, from a document's field ``sums``; refuse other content."""
     facts = stated_field(document, "sums", dict)
     names = {plan.domain.marginal_name(marginal): marginal for marginal in plan.shares}
     if set(facts) != set(names):
@@ -41,7 +41,7 @@ def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Marginal, NDArray
 
 
 def sums_digest(plan: Plan, measured: Mapping[Marginal, NDArray[Any]]) -> str:
-    """Return the SHA-256 of a JSON list without spaces, in UTF-8: the domain, then [name, sums] by marginal."""
+    """Return the SHA-256 of a JSON list without spaces, in UTF-8, of the domain and [name, sums] of each marginal."""
     # After the domain the list has the name of an axis of two values, if its sums and differences were measured, and
     # the rows, if they are listed along the axes. Sums are decimal text in the order of the domain's values; marginals
     # are in the order of the statement.

@@ -32,7 +32,7 @@ def distributions_of_groups(
     ratios: Mapping[Marginal, Level],
     noise: Callable[[ProductForm], Combination],
 ) -> tuple[NDArray[np.intp], dict[int, Combination]]:
-    """Return, for each group of a marginal, the index of a distribution with valid margins; and the distributions."""
+    """Return for each group of a marginal the index of a distribution with valid margins, and these distributions."""
     domain = reconstruction.domain
     numbers, first = np.unique(reconstruction.kinds(marginal), return_index=True)
     kinds = np.searchsorted(numbers, reconstruction.kinds(marginal).ravel())
@@ -76,7 +76,7 @@ def _near_distributions(
     ratios: Mapping[Marginal, Level],
     distribution: Callable[[int], Combination],
 ) -> tuple[NDArray[np.intp], list[Combination]]:
-    """Return, for each sum, the index of a distribution whose margins are valid for it; and these distributions."""
+    """Return for each sum the index of a distribution whose margins are valid for it, and these distributions."""
     # Noises at one level are exchangeable and symmetric, so coefficients are compared by their sorted sizes.
     sizes = np.concatenate([np.sort(np.abs(piece), axis=1) for _, piece, _ in terms], axis=1)
     epsilons = np.concatenate([np.full(piece.shape[1], ratios[marginal].epsilon_float) for marginal, piece, _ in terms])

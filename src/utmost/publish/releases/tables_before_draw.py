@@ -1,7 +1,8 @@
 """The tables of answers before any noise is drawn, with -1 in place of each released value.
 
-The writer of a file is tried on such a table before anything is spent: if it refuses a label or a name, it refuses it
-now. The value is -1 because released values can be negative, and writers of text look only at the sign of a number.
+The writer of a file is tried on such a table before anything is spent: labels and names that it refuses are then
+refused in time. The value is -1 because released values can be negative, and writers of text look only at the sign of a
+number.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:  # imported only where it is needed: most tables have no plan
 
 
 def table_before_draw(table: Any, promise: Promise) -> Any:
-    """Return the table of an answer before any draw; None for a document, an engine's frame, and selected keys."""
+    """Return the table of an answer before any draw; None if the answer is a document, an engine's frame or keys."""
     noise = promise.noise
     if noise.is_by_plan:
         from utmost.publish.promises.sum_noise import SumNoise
@@ -61,7 +62,7 @@ def cells_before_draw(plan: "Plan") -> dict[str, NDArray[Any]]:
 
 
 def measures_before_draw(plans: Iterable["Plan"]) -> dict[str, NDArray[Any]]:
-    """Return the table of several amounts, each with its plan: see `MeasuresTable`."""
+    """Return the table of several amounts from the plan of each amount, see `MeasuresTable`."""
     columns: dict[str, NDArray[Any]] = {}
     for plan in plans:
         columns |= cells_before_draw(plan)

@@ -41,7 +41,7 @@ def check_coalitions(levels: Mapping[Hashable, Number | Level], *, reach: int = 
     so a small ``reach`` suffices.
 
     Args:
-        levels: {recipient: epsilon or Level}, per unit of the value.
+        levels: Mapping from each recipient to an epsilon or a `Level`, which holds for values that differ by 1.
         reach: Largest absolute noise that is enumerated at each level.
 
     Cost: (2 reach + 1)^k probabilities for the set of all k levels.
@@ -114,7 +114,7 @@ def levels_by_distance(
     chosen = {d: level(epsilon(d)) for d in sorted(set(distances.values()) - {0})}
     ordered = list(chosen.values())
     if any(near < far for near, far in pairwise(ordered)):
-        remedy = "Give larger distances smaller levels."
+        remedy = "Pass epsilon=, a function that does not grow with the distance."
         raise OutOfRange(
             "the level of a member must not grow with the distance from the owner", came=chosen, remedy=remedy
         )

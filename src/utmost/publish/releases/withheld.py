@@ -56,7 +56,7 @@ class WithheldTable(SavedTable, Generic[TableT]):
         shown: Number of cells that the rule shows.
         bias: Effect of the rule on cells near its threshold, see `shown_bias`.
         release: Statement of the release, without any digest.
-        marginal: Levels of the table, in a release by a plan; None for other releases.
+        marginal: Levels of the table, if the release is by a plan; None for other releases.
         marginals: Levels of all tables to which the rule was applied together.
     """
 

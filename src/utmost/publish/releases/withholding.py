@@ -1,8 +1,8 @@
 """The rule by which published cells are withheld, and the bias that it causes in the shown cells.
 
 Statistical offices leave out cells that are small, or have a large relative error. A rule on noisy values is a function
-of the release: it costs no epsilon, and the guarantee stays valid. The rule adds no protection; that comes from the
-noise. And it biases the shown cells, since a cell near the threshold is shown when its noise is positive.
+of the release: it costs no epsilon, and the guarantee stays valid. The rule adds no protection, which comes from the
+noise alone. The rule biases the shown cells: a cell near the threshold is shown when its noise is positive.
 """
 
 import math
@@ -36,7 +36,7 @@ MARKS = (WITHHELD, UNRELIABLE)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WithholdingRule(Display):
-    """A rule that shows cells whose noisy value is large enough: at least a bound, or a multiple of its margin.
+    """A rule that shows a cell if its noisy value is at least a bound, at least a multiple of its margin, or both.
 
     Attributes:
         below: Cells with a noisy value below this are withheld; None for no such bound.
@@ -48,8 +48,8 @@ class WithholdingRule(Display):
         mark: "withheld" leaves withheld cells blank; "unreliable" only marks them, and keeps the number.
 
     Raises:
-        OutOfRange: for a rule that withholds nothing, bounds that are not above 0, or a wrong mark.
-        NotANumber, WrongKind: for other invalid arguments.
+        OutOfRange: if there is no bound, if a bound is not above 0, or if the mark is unknown.
+        NotANumber, WrongKind: if another argument is invalid.
 
     >>> WithholdingRule.of(below=90).threshold(6), WithholdingRule.of(relative_margin="1/4").threshold(6)
     (Fraction(90, 1), Fraction(24, 1))
@@ -102,12 +102,12 @@ class WithholdingRule(Display):
         return self.mark == WITHHELD
 
     def threshold(self, margin: Number) -> Fraction:
-        """Return the least absolute noisy value with which a cell with this margin is shown."""
+        """Return the least noisy value (without ``below``, the least absolute value) that is shown with this margin."""
         least = Fraction(0) if self.relative_margin is None else exact(margin) / self.relative_margin
         return least if self.below is None else max(least, self.below)
 
     def shows(self, values: NDArray[Any], margins: NDArray[Any]) -> NDArray[np.bool_]:
-        """For each cell, whether it satisfies the rule.
+        """For each cell, return whether it satisfies the rule.
 
         Args:
             values: Noisy values, integers or floats, shape (n,).
@@ -187,7 +187,7 @@ class WithholdingRule(Display):
 
 @dataclass(frozen=True, slots=True)
 class NoiseTails:
-    """The tail probabilities of a noise distribution on a lattice, and its mean above a threshold.
+    """The tail probabilities of noise on a lattice, and the mean of the noise above a threshold.
 
     Distributions that are drawn have closed forms. For a combination on a lattice, tail probabilities are added up. If
     the lattice of a combination is too fine to matter, its density is computed from its characteristic function,
@@ -264,8 +264,8 @@ _NEGLIGIBLE = 1e-9
 
 
 def shown_bias(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, margin: int | float) -> list[dict[str, Any]]:
-    """Return the bias of withheld tables: probability and bias of shown cells with true values -1, 0, 1 and 2 margins
-    from the rule's threshold.
+    """Return how often cells are shown, and their bias if shown, for true values -1, 0, 1 and 2 margins above the
+    threshold.
     """
     # With noise N and threshold B, a cell with the true value t is shown if N >= B - t; its bias is then E[N | N >= B -
     # t]. A rule that also shows negative values shows the cell if N <= -B - t, too.

@@ -42,7 +42,7 @@ class AnswerErrors:
     _known: dict[Marginal, MarginalDistributions] = field(default_factory=dict)
 
     def of(self, form: ProductForm) -> Combination:
-        """Return the distribution of an answer's error; NotDetermined if the measured sums do not determine it."""
+        """Return the distribution of an answer's error; raise NotDetermined if the sums do not determine the answer."""
         return _combined((u, level, count) for (u,), level, count in self._terms(form))
 
     def exclude_zero(self, forms: Sequence[ProductForm], values: Sequence[Fraction], miss: Fraction) -> list[bool]:
@@ -80,7 +80,7 @@ class AnswerErrors:
         return dict(zip(("u", "v", "levels", "counts"), _columns(listed, 4), strict=True))
 
     def of_marginal(self, marginal: Marginal) -> MarginalDistributions:
-        """Return the index of each group's error distribution in a marginal, and the list of these distributions."""
+        """Return for each group of a marginal the index of its error distribution, and these distributions."""
         domain = self.reconstruction.domain
         self.unit.check_adds(
             is_one_cell=domain.is_of_cells(marginal), came=f"sums by {domain.marginal_name(marginal)!r}"
@@ -119,7 +119,7 @@ class AnswerErrors:
         }
 
     def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
-        """Return each kind of noise in some answers: coefficient in each answer, level, and number of noises."""
+        """Return each kind of noise in some answers: its coefficients in the answers, its level, and its number."""
         for form in forms:
             self._check_adds(form)
             self.reconstruction.check_determined(form)
