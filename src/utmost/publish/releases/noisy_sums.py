@@ -1015,7 +1015,7 @@ class NoisySums(Display):
         return AnswerErrors(self.reconstruction, self._ratios, self.unit)
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """Return the confidence that margins at a fixed level need, so that ``confidence`` holds under a stopping rule."""
+        """Return the confidence that margins at one level need for ``confidence`` to hold under a stopping rule."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def distributions(self, marginal: str | Sequence[str] | Marginal) -> dict[int, Combination]:

@@ -174,7 +174,7 @@ class ReleasedCells(ABC):
         return sum(sums, Fraction(0))
 
     def at_one_level(self, confidence: Fraction) -> Fraction:
-        """Return the confidence that margins at a fixed level need, so that ``confidence`` holds under a stopping rule."""
+        """Return the confidence that margins at one level need for ``confidence`` to hold under a stopping rule."""
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def _estimate(self, column: str | None, combined: Combined, confidence: Number | None) -> Estimate:

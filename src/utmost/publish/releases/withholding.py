@@ -264,7 +264,7 @@ _NEGLIGIBLE = 1e-9
 
 
 def shown_bias(rule: WithholdingRule, tails: NoiseTails | DeclaredTails, margin: int | float) -> list[dict[str, Any]]:
-    """Return how often cells are shown, and their bias if shown, for true values -1, 0, 1 and 2 margins above the
+    """Return the chance to be shown, and the bias if shown, of cells with true values -1, 0, 1 and 2 margins above the
     threshold.
     """
     # With noise N and threshold B, a cell with the true value t is shown if N >= B - t; its bias is then E[N | N >= B -

@@ -39,7 +39,7 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
         The clean tables.
 
     Raises:
-        BadTable: for a statement that does not follow from the release, or for a cell that differs.
+        BadTable: if the statement does not follow from the release, or if a cell differs.
 
     Cost: some passes over the cells in Python's integers, and no solver: a second for 10^5 cells.
     """
@@ -91,6 +91,6 @@ def check_clean(statement: Mapping[str, Any], table: Any, release: Mapping[str, 
 
 
 def beside_estimates(release: NoisySums | DetailedSums, clean: CleanTable, marginal: MarginalNames) -> dict[str, Any]:
-    """Return the clean table of a marginal; for a release in one stage, with its estimates and margins first."""
+    """Return the clean table of a marginal; if the release has one stage, its estimates and margins come first."""
     estimates = files.columns(release[marginal]) if isinstance(release, NoisySums) else {}
     return estimates | files.columns(clean[marginal])

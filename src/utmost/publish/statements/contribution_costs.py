@@ -1,6 +1,6 @@
 """Compare bounds on contributions (at_most, per_cell or in_total): how much noise each needs, and how much it removes.
 
-The noise of a bound is known beforehand. The loss by a bound is estimated from contributions of persons. A public
+The noise of a bound is known beforehand. What a bound removes is estimated from contributions of persons. A public
 sample of contributions costs no privacy. If contributions were released, their privacy level adds up with the levels of
 later releases of the same persons.
 """
@@ -62,7 +62,7 @@ class BoundCost(Display):
 
     @property
     def error_at_least(self) -> float:
-        """A lower bound of the error, from what is lost at least."""
+        """A lower bound on the error, computed from `loss_at_least`."""
         return hypot(self.noise, self.loss_at_least)
 
 
@@ -72,7 +72,7 @@ class BoundCosts(Display):
 
     Attributes:
         name: Name of the bound: "at_most", "per_cell" or "in_total".
-        rows: Costs of each bound, ascending.
+        rows: Costs of each bound, in ascending order of the bounds.
         beyond: Number of persons beyond the largest bound, with a margin if it comes from a release.
         level: Privacy level of the tables to be published.
         paid: Privacy level at which the contributions were released; None if they are public.
@@ -92,8 +92,9 @@ class BoundCosts(Display):
     def best(self) -> int | float | None:
         """The bound with the least expected error; if several have this error, the smallest bound.
 
-        None if persons are beyond the largest bound: their further contributions are unknown, so that every loss is
-        known only to be at least `BoundCost.lost_at_least`. Pass larger limits to `count_contributions`.
+        None if more persons are beyond the largest bound than its margin explains: their further contributions are
+        unknown, so that only `BoundCost.lost_at_least` is known of each loss. Pass larger limits to
+        `count_contributions`.
         """
         errors = [(row.error, row.bound) for row in self.rows if row.error is not None]
         return min(errors)[1] if errors else None
@@ -143,7 +144,7 @@ class BoundCosts(Display):
 
     @property
     def words(self) -> str:
-        """A sentence about the privacy loss that the choice of a bound has cost."""
+        """A sentence about the privacy level that was spent to choose a bound."""
         if self.paid is None:
             return "The contributions are public: the choice costs no level."
         whole = Spending.of([self.paid, self.level]).level
@@ -187,13 +188,13 @@ def bound_costs(
     """Compare bounds on contributions: the noise that each needs, what it removes, and its expected error.
 
     Args:
-        contributions: Answer to the release of a table of `count_contributions`; or the table itself with
-            ``public=True``.
+        contributions: Answer of the release of a table from `count_contributions`; with ``public=True``, the table
+            itself.
         domain: Domain of the table to be published, with separate noise for each cell.
         epsilon: Privacy level of the table to be published, as a number or a `Level`, such as ``level(alpha="1/2")``.
-        at_most, per_cell: Value of the bound that is not compared, 1 by default: pass ``per_cell`` if the contributions
-            compare ``at_most``, and ``at_most`` if they compare ``per_cell``. If they compare ``in_total``, pass
-            neither: each cell then has the noise of ``in_total``.
+        at_most, per_cell: Value of the bound that is not compared, 1 by default: pass ``per_cell`` if limits of
+            ``at_most`` were counted, and ``at_most`` if limits of ``per_cell`` were counted. For limits of ``in_total``
+            pass neither: each cell then has the noise of ``in_total``.
         step: Step of amounts, as for `count_table`; the bounds are multiples of it.
         marginal: Names of the levels of the wanted sums; the error of one sum is shown. None for the cells, "" for the
             total. The more cells a sum has, the larger is its loss compared with its noise.
@@ -203,10 +204,10 @@ def bound_costs(
         confidence: Confidence of the margins of error.
 
     Raises:
-        WrongKind, NotANumber: for arguments of another kind.
-        OutOfRange: for true contributions without ``public=True``, for a table that is not one of contributions, or
+        WrongKind, NotANumber: if an argument is of another kind.
+        OutOfRange: if a counted table is passed without ``public=True``, if the table is not one of contributions, or
             if the compared bound is passed as an argument.
-        Unsupported: for contributions that were released with other noise than geometric noise.
+        Unsupported: if the contributions were released with noise that is not geometric.
 
     Cost: that of choosing one plan for each bound.
 
@@ -362,6 +363,8 @@ def _axis(labels: Mapping[str, Sequence[Any]]) -> tuple[str, tuple[Fraction, ...
     if len(labels) != 1 or name not in (AT_MOST, PER_CELL, IN_TOTAL) or labels[name][-1] != MORE:
         remedy = "Release a table of ut.count_contributions, or of utmost count --contributions at-most=1,2,5."
         raise OutOfRange(
-            "contributions must be a release of a table of count_contributions", came="another table", remedy=remedy
+            "contributions must be a table of count_contributions, or a release of such a table",
+            came="another table",
+            remedy=remedy,
         )
     return name, tuple(exact(bound, name) for bound in labels[name][:-1])

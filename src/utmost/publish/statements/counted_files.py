@@ -24,8 +24,8 @@ def read_domain(path: Path | str) -> Domain:
     """Read a declared domain from a JSON file, in the form of `Domain.of_facts`, or from a recipe (.toml).
 
     Raises:
-        BadTable: for a file that is not JSON, or for a recipe without a domain.
-        OutOfRange, WrongKind: for values that do not declare a domain.
+        BadTable: if the file is not JSON, or if a recipe has no domain.
+        OutOfRange, WrongKind: if the values do not declare a domain.
 
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "domain.json"
@@ -54,7 +54,7 @@ def _value(facts: Mapping[str, Any]) -> CountedTable:
     if "places" in facts:
         places, numbers = facts["places"], facts["numbers"]
         if not all(type(number) is int for number in (*numbers, *(place for row in places for place in row))):
-            raise BadTable("the places of cells and their numbers must be integers", came="other values")
+            raise BadTable("the fields places and numbers must be lists of integers", came="other values")
         fits = all(abs(number) < 1 << 62 for number in numbers)
         few = FewCells(
             domain.shape,
@@ -79,7 +79,7 @@ def read_counted(path: Path | str) -> CountedTable:
 
     Raises:
         BadTable: if the file is not a counted table, or has an invalid field, which the message names.
-        Unsupported: for a format of a later version.
+        Unsupported: if a later version wrote the file, in another format.
 
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "counted.json"

@@ -1,4 +1,4 @@
-"""Write the sentences about noise that is not separate by cell: of columns changed together, of points, of keys."""
+"""Write the sentences about noise that is not drawn for each cell alone: of columns changed together, points, keys."""
 
 from fractions import Fraction
 

@@ -63,7 +63,7 @@ def read_plan(path: Path | str) -> Plan:
 
     Raises:
         BadTable: if the file is not a plan, or has an invalid field, which the message names.
-        Unsupported: for a format of a later version.
+        Unsupported: if a later version wrote the file, in another format.
     """
     return PLAN_FORM.read(Path(path_argument(path, "path")))
 
@@ -77,8 +77,8 @@ def save_plan(plan: Plan, path: Path | str, *, overwrite: bool = False) -> None:
         overwrite: True to replace an existing file.
 
     Raises:
-        OutOfRange: for a path that does not end in .json, or for a plan without a workload or without a level.
-        Unsupported: if the file exists, unless ``overwrite``.
+        OutOfRange: if the path does not end in .json, or if the plan has no workload or no level.
+        Unsupported: if the file exists, unless ``overwrite`` is set.
 
     >>> from tempfile import mkdtemp
     >>> from utmost.workloads import choose_plan

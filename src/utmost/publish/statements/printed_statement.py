@@ -76,7 +76,7 @@ def statement_page(
     Args:
         stated: Statement in words.
         deployment: The curator's description, for the head of the page.
-        tables: Dict from the title of each released table to its columns, which are a dict from names to cells. The
+        tables: Dict from the title of each released table to the table's columns, as a dict from names to cells. The
             page shows the first 40 rows of each table; of a table without columns it shows only the title.
         is_signed: True if the statement has a signature; the page then explains how to check it.
         is_compared: True if the released file was compared with the digest in the statement; the page says so.

@@ -50,8 +50,8 @@ class Deployment(Display):
         sources: Links to the product and to publications about it.
 
     Raises:
-        WrongKind: for a value that is no text.
-        OutOfRange: for an invalid date, or for a sector or product that is not in its list.
+        WrongKind: if a value is no text.
+        OutOfRange: if the date is invalid, or if ``sector`` is not in `SECTORS`, or ``product`` not in `PRODUCTS`.
     """
 
     title: str = ""
@@ -97,7 +97,7 @@ class Deployment(Display):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Fields that the registry requires and that are empty."""
+        """The names of the empty fields that the registry requires."""
         required = ("title", "curators", "intended_use", "region", "description", "published", "authors")
         return tuple(name for name in required if not getattr(self, name))
 
@@ -113,7 +113,7 @@ def registry_entry(stated: ReleaseFacts, deployment: Deployment | None = None) -
         An entry that is valid by the registry's schema, with the status "Draft": the curator publishes it.
 
     Raises:
-        OutOfRange: for an epsilon above the largest float, since the registry's epsilon is a float.
+        OutOfRange: if epsilon is above the largest float, since the registry's epsilon is a float.
 
     >>> from utmost import Unit
     >>> from utmost.promises import Promise

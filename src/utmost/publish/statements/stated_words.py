@@ -55,7 +55,7 @@ FEWER_LEVELS = f"an answer at a smaller epsilon is the answer at a larger epsilo
 
 
 def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
-    """Check the statement of an answer, with any kind of noise; return it in words."""
+    """Check the statement of an answer, whose noise may be of any kind; return the statement in words."""
     if is_of_sums(document):
         from utmost.publish.releases.noisy_sums import NoisySums
 
@@ -116,14 +116,14 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def _stop_words(stop: Stop, level: Level, unit: Unit) -> tuple[str, str]:
-    """Return two texts: the promise with the loss at this outcome; and whether a rule or a person chose the level."""
+    """Return the promise with the loss at this outcome, and a sentence that says whether a rule chose the level."""
     chose = "A rule about released values chose" if stop.is_met is not None else "A person, not the rule, asked for"
     reached = f"{chose} {level_name(level)}; {level_name(stop.promised)} was promised beforehand."
     return f"{promise_line(stop.promised, unit)} {outcome_line(level)}", reached
 
 
 def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> ReleaseFacts:
-    """Return the statement in words of a release by a plan; ``statement`` must belong to ``release``."""
+    """Return in words the statement of a release by a plan; ``statement`` must belong to ``release``."""
     from utmost.publish.statements.workload_files import trust_of_sums
 
     marginals = statement["noise"]["marginals"]
@@ -237,10 +237,7 @@ def possible_values(columns: Sequence[str]) -> str:
 def _noised(
     release: "NoisySums", marginal: Any, distribution: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float], str]]:
-    """For a measured marginal, return its name, its sums, their margin, and the text of the margin.
-
-    A marginal of an amount has an entry for each of its columns.
-    """
+    """Return name, sums, margin and text of the margin of a measured marginal, or of each column of an amount."""
     amounts, words = release.plan.amount_pair, release.plan.marginal_words(marginal)
     if amounts is None:
         sums = (
@@ -263,7 +260,7 @@ def _noised(
     is_table = min(marginal, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
 
     def margin_of(column: str, weights: Any) -> Callable[[Any], int | float]:
-        """Return the margin of a value in one column of the published table, as for counts."""
+        """Return the function that gives the margin of a value in one column of the published table at a confidence."""
         if not is_table:
             return lambda sure: dict(amounts.bars(distribution.ratio, release.at_one_level(sure)))[column]
         seen = [amounts.seen(marginal)]
@@ -319,7 +316,7 @@ def what_is_public(public: Sequence[str], rows_from: str) -> dict[str, str]:
 
 
 def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tuple[str, str]]:
-    """Return the level of all answers of a release together, and two sentences about composition ("" if no ledger)."""
+    """Return the level of all answers of a release together, and two sentences about composition (or "")."""
     if ledger is None or ledger.together is None:
         return own, ("", "")
     largest = max(ledger.levels)
@@ -333,7 +330,7 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
 
 
 def sums_table_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """Write in words the statement of one table of a release by a plan: the table's margins, then those of its sums."""
+    """Return in words the statement of a table of a release by a plan: its margins, then those of measured sums."""
     from utmost.publish.releases.noisy_sums import SUMS_TABLE_FORM
     from utmost.publish.workloads.workload import narrowed
 
@@ -390,7 +387,7 @@ def _computed(release: "NoisySums", marginal: Any, labels: Mapping[int, Any]) ->
 
 
 def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """Return the statement in words of a table of several amounts."""
+    """Return in words the statement of a table of several amounts."""
     from utmost.publish.releases.measures_table import MEASURES_FORM
 
     measures = MEASURES_FORM.checked(statement)
@@ -437,7 +434,7 @@ def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def detailed_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
-    """Return the statement in words of a release in two stages."""
+    """Return in words the statement of a release in two stages."""
     from utmost.publish.releases.detailed_release import DetailedSums
 
     release = DetailedSums.of_facts(document)
@@ -463,7 +460,7 @@ def detailed_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def withheld_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
-    """Return the statement in words of a table with withheld cells: the statement of its release, and the rule."""
+    """Return in words the statement of a table with withheld cells: the statement of its release, and the rule."""
     from utmost.publish.statements.withheld_check import WITHHELD_FORM
 
     described, whole = WITHHELD_FORM.checked(statement), table_in_words(statement["release"])

@@ -124,7 +124,7 @@ def words_of_cells(statement: Statement, at_level: CellNoiseAtLevel) -> NoiseWor
 
 
 def table_domain(statement: Statement, numbers: str) -> str:
-    """Return the sentence that says which tables could have been released: their number of rows, and their numbers."""
+    """Return the sentence that says how many rows, and which numbers, the released table may have."""
     columns = ", ".join(statement.promise.columns)
     return f"Tables of {statement.rows} rows whose released columns ({columns}) hold {numbers}."
 
@@ -144,12 +144,12 @@ def rounded(unit: Unit, cell: str) -> str:
 
 
 def changes(unit: Unit, cell: str) -> str:
-    """Return the change by one individual, in words."""
+    """Return in words what one individual changes."""
     return f"{unit.verb} {unit.changes_text(cell)}{', and lowers none' * unit.nonnegative}{_EVERYBODY * unit.exactly}"
 
 
 def trust_of_cells(promise: Promise) -> tuple[str, ...]:
-    """Return the assumptions that a release cell by cell cannot prove."""
+    """Return the assumptions that a release with separate noise of each cell cannot prove."""
     return (*counted_on_trust(promise), *ON_TRUST[1:]) if promise.proved else ON_TRUST
 
 

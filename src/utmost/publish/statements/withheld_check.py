@@ -85,15 +85,15 @@ def check_withheld(
     Args:
         statement: Statement in the JSON file of the table.
         table: The table, as it was read.
-        release: Answer or noisy table with the complete release, if available: then exactly the cells that the rule
-            withholds must be blank.
+        release: Answer or noisy table with the complete release, if available; the rule must then withhold exactly the
+            cells that are withheld in the table.
 
     Returns:
         The table, with the facts of its statement.
 
     Raises:
-        BadTable: for a shown cell that breaks the rule, a blank without its mark, or a label or margin of error that
-            differs from the release; with ``release``, for any cell that differs.
+        BadTable: if a shown cell breaks the rule, if a blank cell lacks the mark, or if a label or margin of error
+            differs from the release; with ``release``, if any cell differs.
     """
     described = WITHHELD_FORM.checked(statement)
     columns = files.columns(table)

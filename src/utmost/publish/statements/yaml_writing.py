@@ -37,7 +37,7 @@ def yaml_text(value: Mapping[str, Any]) -> str:
             float, a sequence, or another mapping of this kind.
 
     Raises:
-        WrongKind: for values and keys of other kinds.
+        WrongKind: if a value or key is of another kind.
 
     >>> print(yaml_text({"name": "yes", "epsilon": 1e-06, "authors": ["A: B"], "notes": "one\\ntwo"}), end="")
     name: "yes"
