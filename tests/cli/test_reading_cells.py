@@ -133,7 +133,7 @@ def test_a_flat_prior_is_the_one_where_none_is_given(run):
     [
         (["--where", "admitted=512"], "rows must be selected by public columns"),
         (["--where", "sex=other"], "each selected label must be a label of"),
-        (["--mean", "--over", "all"], "only one of these options"),
+        (["--mean", "--over", "all"], "only one of --over, --mean may be given"),
         (["--loss", "squared"], "--n or --prior"),
         (["--epsilon", "1"], "--n or --prior"),
         (["--column", "sex"], "--column must be one of"),

@@ -18,7 +18,9 @@ def completion_script(command: click.Command, shell: str) -> str:
     shell = _named(shell)
     known = get_completion_class(shell)
     if known is None:
-        raise Unsupported("completion is for bash, zsh, fish and powershell", came=shell, remedy="Name one of them.")
+        raise Unsupported(
+            "completion is for bash, zsh, fish and powershell", came=shell, remedy="Name one of these shells."
+        )
     return known(command, {}, "utmost", _ASKED).source().strip("\n")
 
 

@@ -91,8 +91,8 @@ class CellSelection:
         questions = {"--minus": self.minus is not None, "--over": divided, "--mean": self.mean}
         names = [name for name, is_asked in questions.items() if is_asked]
         if divided and len(names) > 1:
-            remedy = "Leave one out, and compute it by a second call, which costs no epsilon."
-            raise OutOfRange("only one of these options may be given", came=" and ".join(names), remedy=remedy)
+            remedy = "Leave out one, and compute its figure by a second call, which costs no epsilon."
+            raise OutOfRange(f"only one of {', '.join(names)} may be given", came="several", remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ def publish_requested_sums(table: Path, request: ReleaseOptions, sums: list[str]
     if request.once.once is not None and not is_once:
         remedy = "Write --once tables: it chooses the noise with the least error for these tables."
         raise OutOfRange(
-            "with --want, --once must be tables",
+            "--once must be tables if --want is given",
             came=f"--once {request.once.once}",
             remedy=remedy,
         )

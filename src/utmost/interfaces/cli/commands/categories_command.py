@@ -93,7 +93,7 @@ def categories(
     ] = None,
     column: Annotated[str | None, option("NAME", "Column of --file with the categories.")] = None,
     reports: Annotated[
-        file_options.File | None, file_options.file_option("FILE", "File of reports to count, written by --out.")
+        file_options.File | None, file_options.file_option("FILE", "Reports to count, which --out wrote.")
     ] = None,
     spelling: table_options.TextFileOptions,
     out: Annotated[Path | None, option("FILE", "File for the drawn reports.")] = None,
@@ -138,13 +138,17 @@ def categories(
 
     if (table is not None) + (reports is not None) + (up_to is not None) > 1:
         raise OutOfRange(
-            "only one of --file, --reports and --up-to may be given", came="several", remedy="Leave out the others."
+            "only one of --file, --reports and --up-to may be given",
+            came="several",
+            remedy="Leave out all but one of them.",
         )
     if table is not None:
         return _draw(spelling.of(table), column, names, how, out, form)
     if column is not None or out is not None:
         raise OutOfRange(
-            "--column and --out need --file", came="no --file", remedy="Add --file TABLE, or leave them out."
+            "--column and --out need --file",
+            came="no --file",
+            remedy="Add --file TABLE, or leave out --column and --out.",
         )
     if reports is not None:
         return _count(spelling.of(reports), names, how, as_json=as_json)
@@ -301,7 +305,9 @@ def _count(reports: Path, names: list[str], how: CategoryReport, *, as_json: boo
             read.append(int(cell))
     if not read:  # otherwise each count would be 0 with the error 0
         remedy = "Name a file with a row for each report: utmost categories --file ANSWERS --column NAME --out FILE."
-        raise BadTable("--reports must have at least one report", came="none", where=str(reports), remedy=remedy)
+        raise BadTable(
+            "the file of --reports must have at least one report", came="none", where=str(reports), remedy=remedy
+        )
     drawn: Any = np.array(read, np.int64)
     counted = CategoryCounts.of(drawn.reshape(-1, how.size) if how.is_complete else drawn, how)
     estimates, errors = counted.estimates(how).tolist(), counted.errors(how).tolist()

@@ -74,7 +74,7 @@ def declare(
             raise OutOfRange(f"a kind of noise must be one of {kinds}", came=repr(kind)[:60], remedy=remedy)
         declared[column.strip()] = declared_noise(_KINDS[kind.strip()], **sizes)
     if len(declared) < len(noise):
-        raise OutOfRange("each column must have only one --noise", came="two", remedy="Leave one of them out.")
+        raise OutOfRange("each column must have only one --noise", came="two", remedy="Leave out one of the two.")
     read = files.read(spelling.of(table))
     made = noisy_table(read, declared, source=source, claim=claim, drop=listed, confidence=confidence)
     report = made.statement if out is None else made.save(out)

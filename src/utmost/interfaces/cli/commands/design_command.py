@@ -287,7 +287,9 @@ def _map_writer(optimum: Optimum, path: Path) -> Writer:
     metric = space.metric
     if not isinstance(metric, EuclideanGridMetric | ManhattanGridMetric) and not isinstance(space, Places):
         remedy = "Leave out --plot, or write --space grid:4x4 or --space places:towns.csv:name,lat,lon."
-        raise OutOfRange("--plot needs a grid, or places with coordinates", came="another space", remedy=remedy)
+        raise OutOfRange(
+            "--plot needs a --space that is a grid, or places with coordinates", came="another space", remedy=remedy
+        )
     check_format(path)
     attack = attack_facts(optimum.attack(), space)
     caption = (

@@ -72,7 +72,7 @@ def export(
                 "Leave out --round, and write the channel in fractions; or export a design, the .json file of "
                 "utmost design --out."
             )
-            raise OutOfRange("--round needs a design", came="a channel", remedy=remedy)
+            raise OutOfRange("--round needs a design, not a channel", came="a channel", remedy=remedy)
         saved = replace(saved, mechanism=saved.mechanism.rounded, checked=saved.checked + ROUNDED)
     sampler = sampler_of(saved)
     names = _write(sampler_files(sampler, to), out)

@@ -301,7 +301,7 @@ def receipt(
     check: Annotated[str | None, option("RECEIPT", "Receipt to compare with the ledger.")] = None,
     answer: options.Output,
 ) -> None:
-    """Print a receipt to keep elsewhere; or compare one with the ledger, to detect an older copy."""
+    """Print a receipt to keep elsewhere; or compare one, to detect that the ledger is an older copy."""
     with place.opened() as opened:
         if check is not None:
             opened.check(check)

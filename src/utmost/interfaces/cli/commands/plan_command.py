@@ -148,7 +148,7 @@ def plan(
             shares = [read_share(domain, text) for text in share]
             if len(dict(shares)) < len(shares):
                 remedy = "Leave out one of the two."
-                raise OutOfRange("--share must name each table once", came="one twice", remedy=remedy)
+                raise OutOfRange("--share must name each table only once", came="one twice", remedy=remedy)
             rotated = along if method == "rotated" else None
             chosen = Plan(domain, unit, dict(shares), workload, at, highest, rotated)
         else:

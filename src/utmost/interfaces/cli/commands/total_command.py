@@ -217,20 +217,20 @@ def total(
     questions.update({name: level_name is not None for name, level_name in along.items()})
     names = [name for name, is_asked in questions.items() if is_asked]
     if len(names) > 1:
-        remedy = "Leave one out, and compute it by a second call, which costs no epsilon."
-        raise OutOfRange("only one of these options may be given", came=" and ".join(names), remedy=remedy)
+        remedy = "Leave out one, and compute its figure by a second call, which costs no epsilon."
+        raise OutOfRange(f"only one of {', '.join(names)} may be given", came="several", remedy=remedy)
     if values is not None and mean is spread is variance is None:
         raise OutOfRange(
             "--values needs --mean, --spread or --variance",
             came="none",
-            remedy="Add one of them, or leave out --values.",
+            remedy="Leave out --values; or name a column by one of the three options.",
         )
     if amount is not None:
         if names and names not in (["--ratio or --over"], ["--cumulative"]):
             raise OutOfRange(
-                "only one of these options may be given",
-                came=f"--sum and {names[0]}",
-                remedy="Leave one out, and compute it by a second call, which costs no epsilon.",
+                f"only one of --sum and {names[0]} may be given",
+                came="both",
+                remedy="Leave out one, and compute its figure by a second call, which costs no epsilon.",
             )
         read.check_amount(amount)
 

@@ -81,7 +81,9 @@ def trust(
     """
     if value is None and (sensitivity is not None or out is not None):
         raise OutOfRange(
-            "--sensitivity and --out need --value", came="none", remedy="Add --value FILE, or leave them out."
+            "--sensitivity and --out need --value",
+            came="none",
+            remedy="Add --value FILE, or leave out --sensitivity and --out.",
         )
     if value is not None and (sensitivity is None or out is None):
         remedy = "Add, for example, --sensitivity 1 --out views.json."

@@ -329,7 +329,9 @@ def named_values(texts: list[str] | None, written: str, where: str, example: str
     pairs = [named_value(text, written, where, example) for text in texts or []]
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise OutOfRange(f"{written}, each name once", came="one twice", where=where, remedy=f"Write {example}.")
+        raise OutOfRange(
+            f"{written}, with each name only once", came="one twice", where=where, remedy=f"Write {example}."
+        )
     return values
 
 

@@ -86,7 +86,11 @@ def capacity(
     if measure.is_given or prior != "uniform":
         if multiplicative:
             remedy = "Leave out --multiplicative."
-            raise OutOfRange("--measure finds only the additive capacity", came="--multiplicative", remedy=remedy)
+            raise OutOfRange(
+                "--measure, --gain, --loss and --prior find only the additive capacity",
+                came="--multiplicative",
+                remedy=remedy,
+            )
         spelled, ptype = asked.read()
         by, belief = measure.read(), prior_of(prior, ptype.space.size, ptype.space.names)
         with progress_bar(f"Listing the vertices of {spelled}"):
