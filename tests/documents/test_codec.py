@@ -19,7 +19,7 @@ from utmost.channels import Channel, geometric_channel, randomized_response
 # Documents of designs and capacities are read without a command around each.
 from utmost.core.exact.written_levels import level_facts
 from utmost.design.capacities.capacity import ROUTES
-from utmost.design.capacities.capacity_evidence import METHODS
+from utmost.design.capacities.capacity_evidence import CAPACITY_METHODS
 from utmost.design.geometry.best_action_cells import exact_loss
 from utmost.errors import BadTable, Unsupported, UtmostError
 from utmost.geometry import universal_mechanism, universality
@@ -361,4 +361,4 @@ def test_a_design_with_constraints_is_not_written():
 
 
 def test_the_routes_of_a_document_are_those_of_the_search():
-    assert list(METHODS) == list(dict.fromkeys(name for name, _ in ROUTES))
+    assert list(CAPACITY_METHODS) == list(dict.fromkeys(name for name, _ in ROUTES))

@@ -22,7 +22,7 @@ from utmost.errors import UtmostError
 from utmost.interfaces import documents
 from utmost.interfaces.documents.answers import saved_mechanism
 from utmost.interfaces.documents.samplers import SAMPLER, sampler_of
-from utmost.interfaces.documents.statement_readers import READERS
+from utmost.interfaces.documents.statement_readers import STATEMENT_READERS
 from utmost.interfaces.documents.surveys import SURVEY, Survey
 from utmost.local import BlockSelection, balanced_family
 from utmost.publish import promises, statements
@@ -149,4 +149,4 @@ def test_every_kind_of_document_is_flipped():
     kinds = {held.kind for name in rooms for held in vars(importlib.import_module(name)).values() if type(held) is Form}
     flipped = {json.loads(json.dumps(make()))["kind"] for make in MADE.values()}
     assert kinds == flipped | {form.kind for form, _ in VALUES.values()}
-    assert {make()["kind"] for make in STATEMENTS.values()} == set(READERS)
+    assert {make()["kind"] for make in STATEMENTS.values()} == set(STATEMENT_READERS)

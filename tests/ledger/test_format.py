@@ -16,7 +16,7 @@ from utmost.ledger import Event, Ledger
 from utmost.publish.ledger.events import START, event_bytes, read_event
 from utmost.publish.ledger.sqlite_store import transaction
 from utmost.publish.ledger.state import State, folded
-from utmost.publish.ledger.store import VERSION
+from utmost.publish.ledger.store import STORE_VERSION
 
 KEY = bytes(range(32))
 UNTIL = ut.Promise("n", public="department", unit=Unit(1, 1), until=ut.within("10 %", steps=5))
@@ -101,7 +101,7 @@ def test_a_ledger_of_another_version_is_refused(tmp_path):
     """It is refused before anything is read or written."""
     Ledger.open(tmp_path / "l.db", create=True, key=KEY).close()
     with closing(sqlite3.connect(tmp_path / "l.db")) as connection, connection:
-        connection.execute(f"UPDATE utmost_schema SET version = {VERSION + 1}")
+        connection.execute(f"UPDATE utmost_schema SET version = {STORE_VERSION + 1}")
     connection.close()
     with pytest.raises(Unsupported, match="version 1; got 2"):
         Ledger.open(tmp_path / "l.db", key=KEY)

@@ -14,7 +14,7 @@ from utmost.interfaces.service import publish_requests
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.pages.page_counted import read_counted_file, read_plan_file
 from utmost.interfaces.service.publish_requests import check_table_served
-from utmost.interfaces.service.workers.axis_limits import MOST_VALUES, check_axes, check_listed
+from utmost.interfaces.service.workers.axis_limits import MOST_VALUES_OF_A_REQUEST, check_axes, check_listed
 from utmost.privacy import Unit
 from utmost.promises import Promise, within
 from utmost.publish.promises.declared_columns import check_margins_free, check_released, declared_columns
@@ -49,11 +49,11 @@ def test_what_is_no_domain_is_refused_where_it_is_read():
         check_axes({"a": axis})
     for strange in (None, 7, "x", [1]):
         check_axes(strange)
-    longest = {"bins": [0, MOST_VALUES]}
+    longest = {"bins": [0, MOST_VALUES_OF_A_REQUEST]}
     check_axes({"a": longest})
-    check_axes({"a": {"bins": [0, MOST_VALUES // 2]}, "t": {"periods": ["2013", "2023"], "every": "hour"}})
+    check_axes({"a": {"bins": [0, MOST_VALUES_OF_A_REQUEST // 2]}, "t": {"periods": ["2013", "2023"], "every": "hour"}})
     with pytest.raises(OutOfRange):
-        check_axes({"a": {"bins": [0, MOST_VALUES + 1]}})
+        check_axes({"a": {"bins": [0, MOST_VALUES_OF_A_REQUEST + 1]}})
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_eight_at_once_get_one_file(large, monkeypatch):
 def test_a_file_that_is_too_large_is_refused_by_what_works(large, monkeypatch, ending, works):
     service, _, presented = large
     bo = Visitor(application(service, OPEN), presented["recipient"])
-    for most in ("MOST_CELLS", "MOST_TEXT"):
+    for most in ("MOST_CELLS_OF_A_FILE", "MOST_TEXT"):
         with monkeypatch.context() as patch:
             patch.setitem(getattr(downloads, most), ending, 1000)
             for path in (f"table.{ending}", f"statement.json?of={ending}&"):

@@ -30,7 +30,7 @@ from utmost.errors import Infeasible, SolverFailed
 
 __all__ = ["Basis", "InfeasibleProgram", "LinearProgram", "LinearSolution", "solve"]
 
-TOLERANCE = 1e-10
+SOLVER_TOLERANCE = 1e-10
 _UNIT = 2.0**16
 _WORTH = 1e-9  # least gain of an added variable; smaller gains may be rounding errors
 _LONG = 2_000  # with as many rows or variables, a solution may take seconds and Ctrl-C can interrupt it
@@ -58,7 +58,7 @@ class InfeasibleProgram(Infeasible):
     ray: Vector | None = None
 
 
-def solve(program: LinearProgram, start: Basis | None = None, tolerance: float = TOLERANCE) -> LinearSolution:
+def solve(program: LinearProgram, start: Basis | None = None, tolerance: float = SOLVER_TOLERANCE) -> LinearSolution:
     """An optimal vertex in float64, by HiGHS' simplex method at tolerance 1e-10 and without presolve.
 
     A rational program is rounded to floats first. The solution is approximate, and proves nothing: for an exact
@@ -120,7 +120,7 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
     if not (is_plain and not program.column_lower.any() and bool(np.isposinf(program.column_upper).all())):
         return solve(program)
     (m, n), rows = program.shape, first
-    highs, is_in = _solver({"simplex_strategy": 4}, TOLERANCE), np.zeros(m, dtype=bool)
+    highs, is_in = _solver({"simplex_strategy": 4}, SOLVER_TOLERANCE), np.zeros(m, dtype=bool)
     nothing = np.empty(0, dtype=np.int32)
     highs.addRows(n, np.full(n, -np.inf), _UNIT * program.cost, 0, np.zeros(n, dtype=np.int32), nothing, np.empty(0))
     added = first
@@ -143,7 +143,7 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
         primal = np.array(solution.row_dual) / -_UNIT
         sums = program.product(primal)
         # The dual program was scaled, and so was its tolerance.
-        broken = (sums < program.lower - TOLERANCE / _UNIT) | (sums > program.upper + TOLERANCE / _UNIT)
+        broken = (sums < program.lower - SOLVER_TOLERANCE / _UNIT) | (sums > program.upper + SOLVER_TOLERANCE / _UNIT)
         added = np.flatnonzero(broken & ~is_in)
         if added.size == 0:
             break
@@ -157,7 +157,7 @@ def solve_by_rows(program: LinearProgram, first: NDArray[np.intp]) -> LinearSolu
     tight = rows[own[own >= 0]]
     statuses[tight] = np.where(np.isfinite(program.lower[tight]), AT_LOWER, AT_UPPER)
     basic[-1 - own[own < 0]] = AT_LOWER
-    primal = np.where(primal <= TOLERANCE / _UNIT, 0.0, primal)
+    primal = np.where(primal <= SOLVER_TOLERANCE / _UNIT, 0.0, primal)
     reduced = program.cost - program.transposed_product(duals)
     return LinearSolution(float((program.cost * primal).sum()), primal, duals, reduced, Basis(basic, statuses))
 
@@ -172,7 +172,7 @@ def solve_by_columns(
     import highspy
 
     (m, n), matrix, rows = program.shape, program.by_columns(), np.arange(program.shape[0], dtype=np.int32)
-    highs, is_in, added = _solver({"simplex_strategy": 4}, TOLERANCE), np.zeros(n, dtype=bool), first
+    highs, is_in, added = _solver({"simplex_strategy": 4}, SOLVER_TOLERANCE), np.zeros(n, dtype=bool), first
     highs.setOptionValue("simplex_iteration_limit", most_steps)
     nothing, columns = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.intp)
     highs.addRows(m, program.lower, program.upper, 0, np.zeros(m, dtype=np.int32), nothing, np.empty(0))
@@ -220,7 +220,7 @@ def solve_inside(program: LinearProgram) -> tuple[Vector, Vector]:
     # It serves programs with many more variables than rows, in which simplex methods stall. The point is clipped to the
     # bounds of the variables. The caller measures by how much the point violates the rows, and by
     # `LinearProgram.least_by` how far its cost is from the optimum.
-    highs = _loaded(program, {}, TOLERANCE)
+    highs = _loaded(program, {}, SOLVER_TOLERANCE)
     highs.setOptionValue("solver", "ipm")
     # No vertex is needed, and finding one from an interior point takes longer than the point itself.
     highs.setOptionValue("run_crossover", "off")
@@ -258,7 +258,7 @@ def solve_whole(program: LinearProgram) -> Vector:
 def last_basis(program: LinearProgram) -> Basis | None:
     """The basis at which the solver stops, whatever its status; None if it has no basis."""
     try:
-        highs = _loaded(program, _STRATEGIES[0], TOLERANCE)
+        highs = _loaded(program, _STRATEGIES[0], SOLVER_TOLERANCE)
     except SolverFailed:
         return None
     _run(highs)

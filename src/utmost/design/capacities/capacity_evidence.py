@@ -45,7 +45,7 @@ from utmost.design.privacy_types.privacy_type import PrivacyType, power_interval
 from utmost.design.spaces.families import DiscreteMetric, EuclideanGridMetric, LineMetric
 from utmost.errors import PromiseBroken
 
-Enclosure = tuple[Fraction, Fraction]
+ValueBounds = tuple[Fraction, Fraction]
 
 LINE = "Corollary 20 of [fernandes2022] and its additive twin: the geometric mechanism leaks most on a line"
 EQUAL = "Corollary 22 of [fernandes2022], corrected: randomised response and its dual leak most on equal distances"
@@ -53,7 +53,7 @@ ALIKE = "every secret has the same distances to the others: alpha^(+-d), divided
 LATTICE = "on a Euclidean lattice with a middle point the additive capacity is 1 - alpha^(distance from it to a corner)"
 PRODUCT = "capacities of products: mechanisms and nonnegative duals of the parts multiply"
 
-METHODS = ("closed form", "product", "magnitude", "packing", "orbits", "program", "bound")
+CAPACITY_METHODS = ("closed form", "product", "magnitude", "packing", "orbits", "program", "bound")
 """Names of the methods that compute a capacity; saved capacities name one of them."""
 
 
@@ -86,7 +86,7 @@ class ProductDual(Display):
 Dual = Array | UniformDual | ProductDual
 
 
-def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanism) -> Enclosure:
+def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanism) -> ValueBounds:
     """Return bounds of sum_y max_x M[x, y] (multiplicative) or sum_y min_x M[x, y] (additive), if M is valid."""
     if mechanism.shape[0] != ptype.space.size:
         raise PromiseBroken(f"the mechanism must have {ptype.space.size} rows", came=mechanism.shape[0])
@@ -129,7 +129,7 @@ def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanis
 
 def bounded(
     ptype: PrivacyType, kind: CapacityKind, dual: Dual, multipliers: PairMultipliers | None = None
-) -> Enclosure:
+) -> ValueBounds:
     """Return lower and upper bounds of sum_x z_x for a dual z; raise PromiseBroken if z is not feasible."""
     if isinstance(dual, ProductDual):
         parts = _parts(ptype, len(dual.parts))
@@ -163,7 +163,7 @@ def bounded(
     return total, total
 
 
-def _attained_by_similarity(ptype: PrivacyType, kind: CapacityKind, mechanism: SimilarityMechanism) -> Enclosure:
+def _attained_by_similarity(ptype: PrivacyType, kind: CapacityKind, mechanism: SimilarityMechanism) -> ValueBounds:
     """Return the bounds of `attained` for a `SimilarityMechanism`; raise if its rows or its rest column are invalid."""
     # Columns alpha^(+-d) w are private by the triangle inequality, so only sums and the rest column are checked.
     weights, sign = mechanism.weights, mechanism.sign
@@ -207,7 +207,7 @@ def largest_power(ptype: PrivacyType) -> Fraction:
     return power_interval(ptype.level, shortest, 256).upper
 
 
-def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> Enclosure:
+def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> ValueBounds:
     """Return bounds of n / s, where s is the row sum of alpha^(+-d). The mechanism alpha^(+-d) / s and the dual 1 / s
     both have this value.
     """
@@ -243,7 +243,7 @@ def _parts(ptype: PrivacyType, count: int) -> tuple[PrivacyType, ...]:
     return parts
 
 
-def _product(around: list[Enclosure]) -> Enclosure:
+def _product(around: list[ValueBounds]) -> ValueBounds:
     low, high = Fraction(1), Fraction(1)
     for below, above in around:
         low, high = low * below, high * above
@@ -314,8 +314,8 @@ class TypeCapacity(Capacity):
 
     mechanism: Any  # a `Channel` of Fractions, or an `ImplicitMechanism`; it leaks at least `lower`
     certificate: CapacityCertificate
-    # The method that found the certificate, one of `METHODS`; the method "bound" may leave a gap between the bounds of
-    # a large type.
+    # The method that found the certificate, one of `CAPACITY_METHODS`; the method "bound" may leave a gap between the
+    # bounds of a large type.
     method: str = ""
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from utmost.design.channels.channel import Channel
 from utmost.design.spaces.consumer import Consumer
 from utmost.errors import NotAChannel
 
-TOLERANCE = 1e-9
+FLOAT_TOLERANCE = 1e-9
 _ROUNDED_BITS = 60
 
 
@@ -39,7 +39,7 @@ class Verdict(Display, ABC):
         """Return whether the stored proof proves the verdict. The proof is checked without a new search."""
 
 
-def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance: float = TOLERANCE) -> bool:
+def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance: float = FLOAT_TOLERANCE) -> bool:
     """Return whether better @ remap equals ``worse``: exactly, or for floats up to the tolerance in every entry."""
     if (better.shape[0], better.shape[1], remap.shape[1]) != (worse.shape[0], remap.shape[0], worse.shape[1]):
         return False
@@ -50,7 +50,7 @@ def is_remap_between(better: Channel, remap: Channel, worse: Channel, tolerance:
     return bool((abs(remapped.astype(np.float64) - worse.matrix.astype(np.float64)) <= tolerance - rounding).all())
 
 
-def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = TOLERANCE) -> bool:
+def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = FLOAT_TOLERANCE) -> bool:
     """Return whether a consumer's least expected loss is strictly smaller with channel A than with channel B.
 
     Numbers are converted to rationals exactly, and the sums are exact. If A, B and the consumer are exact, a preference

@@ -15,7 +15,7 @@ from utmost.core.exact.progress_bar import progress_bar
 from utmost.design.channels.channel import Channel, stochastic
 from utmost.design.geometry.nearest_remaps import MergedPair
 from utmost.design.geometry.orders import MaxCaseVerdict, PrivacyOrderVerdict, max_case_verdict, privacy_order_verdict
-from utmost.design.geometry.refinement_proofs import TOLERANCE, Verdict, is_remap_between, prefers, same_secrets
+from utmost.design.geometry.refinement_proofs import FLOAT_TOLERANCE, Verdict, is_remap_between, prefers, same_secrets
 from utmost.design.geometry.remaps import exact_remap, near_remap, preferring_consumer
 from utmost.design.leakage.hypers import Hyper, hyper
 from utmost.design.spaces.consumer import Consumer
@@ -58,7 +58,7 @@ def refines(
 def refines(*, better: Channel | object, worse: Channel | object, order: str, tolerance: float = ...) -> Verdict: ...
 @progress_bar("Deciding refinement")
 def refines(
-    *, better: Channel | object, worse: Channel | object, order: str = "refinement", tolerance: float = TOLERANCE
+    *, better: Channel | object, worse: Channel | object, order: str = "refinement", tolerance: float = FLOAT_TOLERANCE
 ) -> Verdict:
     """Decide whether ``worse`` is below ``better`` in an order of channels. The verdict contains a proof, and is true
     in a condition if the order holds.
@@ -150,7 +150,7 @@ class EarthMove(Display):
     def __post_init__(self) -> None:
         frozen(self.amounts)
 
-    def verify(self, tolerance: float = TOLERANCE) -> bool:
+    def verify(self, tolerance: float = FLOAT_TOLERANCE) -> bool:
         """Check the sums of `amounts` and the posteriors that they give. Floats may differ by ``tolerance``."""
         tolerance = real(tolerance, "tolerance")
         posteriors, amounts, joint = same_numbers(self.before.posteriors, self.amounts, self.after.joint)
@@ -164,7 +164,7 @@ class EarthMove(Display):
 
 
 def earth_move(
-    prior: object, *, better: Channel | object, worse: Channel | object, tolerance: float = TOLERANCE
+    prior: object, *, better: Channel | object, worse: Channel | object, tolerance: float = FLOAT_TOLERANCE
 ) -> EarthMove | None:
     """Return the refining earth move from the hyper [prior, better] to the hyper [prior, worse]; None if no earth move
     exists.

@@ -19,7 +19,7 @@ from utmost.core.exact.arrays import Indices
 from utmost.core.exact.one_thread import one_blas_thread
 from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.evidence import Certificate
-from utmost.design.optima.extreme_rays import FARTHEST, plain_factors
+from utmost.design.optima.extreme_rays import LARGEST_EXPONENT, plain_factors
 from utmost.design.optima.near_places import merging_circles
 from utmost.design.optima.nearly_private import feasible_dual, roomy_matrix
 from utmost.design.optima.search_for_rays import GapProgress, RayProgram, RaySearch, SearchResults
@@ -75,7 +75,7 @@ def searched(
     # Rays and prices help only if their epsilon is near the epsilon of this search.
     starts = [start for start in starts if 1 / _NEAR_LEVELS <= start.epsilon / now <= _NEAR_LEVELS]
     farthest = float(np.asarray(ptype.space.distances, dtype=np.float64).max())
-    if max((*(start.epsilon for start in starts), now)) * farthest > FARTHEST:
+    if max((*(start.epsilon for start in starts), now)) * farthest > LARGEST_EXPONENT:
         starts = []
     merged = [] if starts else merging_circles(-np.log(program.factors), program.prior)
     compile_if_it_pays(int((program.prior > 0).sum()))

@@ -16,7 +16,7 @@ from utmost.design.optima.checker import Multipliers
 from utmost.design.optima.tree_pricing import ArcKinds, PlaceNumbers, Trees
 
 _SHORTER = 1e-10  # relative decrease of each distance, to avoid that two constraints become tight at once
-FARTHEST = 90.0  # factors below exp(-90) are replaced by exp(-90), which is more private and avoids underflow
+LARGEST_EXPONENT = 90.0  # factors below exp(-90) are replaced by exp(-90), which is more private and avoids underflow
 _BETTER = 1e-9  # the tree of another action is copied if its ratio is lower by more than this fraction
 
 
@@ -39,7 +39,7 @@ def generic_factors(distances: Floats, epsilon: float) -> Floats:
 
 def plain_factors(distances: Floats, epsilon: float) -> Floats:
     """Return (n, n) factors exp(-epsilon d); factors below exp(-90) are replaced by exp(-90)."""
-    return np.ascontiguousarray(np.exp(-np.minimum(epsilon * distances, FARTHEST)))
+    return np.ascontiguousarray(np.exp(-np.minimum(epsilon * distances, LARGEST_EXPONENT)))
 
 
 @dataclass(slots=True, eq=False)

@@ -313,9 +313,9 @@ class _Command(click.Command):
             elsewhere["In a recipe"] = [key.opts[-1].removeprefix("--") for key in self.recipe_keys]
         if self.rare:
             elsewhere["Rare (docs/reference/cli.md)"] = self.rare
-        for title, names in elsewhere.items():
+        for title, listed in elsewhere.items():
             formatter.write_paragraph()
-            formatter.write_text(f"{title}: {', '.join(names)}.")
+            formatter.write_text(f"{title}: {', '.join(listed)}.")
 
 
 @cache

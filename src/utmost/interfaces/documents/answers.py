@@ -23,7 +23,7 @@ from utmost.interfaces.documents.answers_statement import (
     ANSWERS_FORM,
     BY_DESIGN,
     BY_ROWS,
-    EACH_ROW,
+    EACH_ROW_IS_A_PERSON,
     ROUNDED,
     StatedAnswers,
     answers_guarantee,
@@ -188,7 +188,7 @@ def _plain(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerRequest:
+class ColumnsToAnswer:
     """How each column of a table is treated: answered, published as it is, or left out."""
 
     column: str  # column of secrets
@@ -241,7 +241,7 @@ class AnsweredTable(SavedTable):
 
 
 def answered_table(
-    saved: SavedMechanism, path: Path, request: AnswerRequest, keeper: Keeper | None = None
+    saved: SavedMechanism, path: Path, request: ColumnsToAnswer, keeper: Keeper | None = None
 ) -> AnsweredTable:
     """Read a table, answer each secret, and make the statement; `keeper` repeats the answers of a ledger."""
     table = files.columns(files.read(path))
@@ -281,7 +281,7 @@ def answered_table(
         public=[name for name in table if name in request.public],
         rows=len(drawn),
         repeated=repeated,
-        of=EACH_ROW,
+        of=EACH_ROW_IS_A_PERSON,
     )
     return AnsweredTable(columns, statement)
 

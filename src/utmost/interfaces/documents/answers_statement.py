@@ -29,7 +29,7 @@ from utmost.publish.promises.statement import ON_TRUST_OF_DRAWS
 from utmost.publish.promises.statement_kinds import ANSWERS_KIND
 from utmost.publish.releases.release_facts import ReleaseFacts
 
-EACH_ROW = "each row, which is one person"
+EACH_ROW_IS_A_PERSON = "each row, which is one person"
 """The persons in a table without a column of persons, in words."""
 
 BY_DESIGN = "primal and dual prove the design"
@@ -52,7 +52,7 @@ AGAIN = (
     "answer, and repeat it."
 )
 
-KEPT = (
+ANSWER_IS_STORED = (
     "The ledger keeps the answer: whoever asks about the same person under this name and version gets it again, at "
     "no further cost. Answers under other names and versions add up."
 )
@@ -69,12 +69,12 @@ def is_discrete(space: Space) -> bool:
 def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool, discrete: bool) -> str:
     """Return the guarantee of one answer in words, with the cost of further answers."""
     if epsilon == "0.0":
-        return f"No answer says anything about the secret (epsilon = 0). {KEPT if by_ledger else AGAIN}"
+        return f"No answer says anything about the secret (epsilon = 0). {ANSWER_IS_STORED if by_ledger else AGAIN}"
     at = level_from_text(epsilon)
     if discrete:
         return (
             f"Replacing the secret by another multiplies or divides the chance of any result of one answer by at most "
-            f"{factor_text(at)} ({level_name(at)}). {KEPT if by_ledger else AGAIN}"
+            f"{factor_text(at)} ({level_name(at)}). {ANSWER_IS_STORED if by_ledger else AGAIN}"
         )
     once = _example_distance(at)
     near, far = (
@@ -83,7 +83,7 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool, discre
     return (
         f"Replacing the secret by another multiplies or divides the chance of any result of one answer by a factor "
         f"that grows with the distance of the two secrets: {near}; {far} (epsilon = {epsilon} for each "
-        f"{_distance(Fraction(1), unit)}). {KEPT if by_ledger else AGAIN}"
+        f"{_distance(Fraction(1), unit)}). {ANSWER_IS_STORED if by_ledger else AGAIN}"
     )
 
 
@@ -133,7 +133,7 @@ class StatedAnswers:
             names_of(statement, "public")
             if stated_field(statement, "repeated", int) > stated_rows(statement):
                 raise does_not_follow("repeated")
-            if not stated_field(statement, "column", str) or statement.get("of") != EACH_ROW:
+            if not stated_field(statement, "column", str) or statement.get("of") != EACH_ROW_IS_A_PERSON:
                 raise does_not_follow("of")
         with codec.fields("a statement of answers", "space"):
             space = stated_space(statement["space"])
@@ -146,7 +146,7 @@ def _check_ledger_facts(statement: Mapping[str, Any], level: Level) -> None:
     """Check the name, the version and the level of all versions, which only a ledger's statement has."""
     if not stated_field(statement, "name", str):
         raise does_not_follow("name")
-    if not 1 <= stated_field(statement, "data_version", int) < MOST_VERSIONS:
+    if not 1 <= stated_field(statement, "data_version", int) <= MOST_VERSIONS:
         raise does_not_follow("data_version")
     text = stated_field(statement, "together", str)
     try:

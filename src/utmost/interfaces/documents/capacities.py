@@ -11,7 +11,7 @@ import numpy as np
 from utmost.core.exact.arrays import Array, objects
 from utmost.core.exact.numbers import exact, exact_integer
 from utmost.design.capacities.capacity_evidence import (
-    METHODS,
+    CAPACITY_METHODS,
     CapacityCertificate,
     PairMultipliers,
     ProductDual,
@@ -60,9 +60,11 @@ def _facts(capacities: Sequence[TypeCapacity]) -> dict[str, Any]:
 def _capacities(facts: Mapping[str, Any]) -> Sequence[TypeCapacity]:
     ptype, capacities = stated_type(facts), []
     for written in facts["capacities"]:
-        if written["method"] not in METHODS:
+        if written["method"] not in CAPACITY_METHODS:
             raise BadTable(
-                f"a capacity must be found by one of {', '.join(METHODS)}", came="another method", where="method"
+                f"a capacity must be found by one of {', '.join(CAPACITY_METHODS)}",
+                came="another method",
+                where="method",
             )
         if written["capacity"] not in ("multiplicative", "additive"):
             raise BadTable("a capacity must be multiplicative or additive", came=written["capacity"])

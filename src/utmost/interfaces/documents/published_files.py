@@ -17,7 +17,7 @@ from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.display import Display
 from utmost.core.exact.numbers import exact
 from utmost.errors import BadTable, OutOfRange, Unsupported, UtmostError
-from utmost.interfaces.documents.statement_readers import READERS, stated_release
+from utmost.interfaces.documents.statement_readers import STATEMENT_READERS, stated_release
 from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import CLEAN_KIND, NOISY_TABLE_KIND, STATEMENT_KIND, is_whole
 from utmost.publish.releases.answer import Answer
@@ -156,7 +156,7 @@ def read_release(
         return check_noisy_table(facts, files.read(text_file))
     if facts["kind"] == CLEAN_KIND:
         return PublishedTable(files.read(text_file), facts, None)
-    known = READERS[facts["kind"]].check(facts, text_file)
+    known = STATEMENT_READERS[facts["kind"]].check(facts, text_file)
     if isinstance(known, NoisySums):
         return Answer.of_sums(known)
     if isinstance(known, WithheldTable | MeasuresTable):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # importing designs would delay every release
     from utmost.design.spaces.consumer import Consumer
     from utmost.design.spaces.space import Space
 
-CONFIDENCES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.999")
+REPORTED_CONFIDENCES = ("0.5", "0.8", "0.9", "0.95", "0.99", "0.999")
 _LARGEST_MATRIX = 1_001
 
 
@@ -75,7 +75,7 @@ def distribution_report(distribution: Distribution, cost: Cost) -> dict[str, Any
         "expected_cost": float(distribution.expected_cost(cost)),
         "mean_absolute_error": float(distribution.expected_cost(absolute)),
         "variance": float(distribution.variance()),
-        "margin": {confidence: distribution.margin(confidence) for confidence in CONFIDENCES},
+        "margin": {confidence: distribution.margin(confidence) for confidence in REPORTED_CONFIDENCES},
         "gain": gains,
     }
 

@@ -54,7 +54,7 @@ def design_writer(mechanism: Optimum | Channel, path: Path, loss: str | None = N
         consumer, space = mechanism.certificate.consumer, mechanism.certificate.ptype.space
         written = designs.document(mechanism, loss_name(consumer, space) if loss is None else loss)
         return lambda file: write_json(written, file)
-    if ending not in files.TEXT:
+    if ending not in files.TEXT_ENDINGS:
         raise OutOfRange(
             "--out must end in .json for the design, or in .csv for its channel",
             came=path.name,

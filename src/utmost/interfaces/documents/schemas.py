@@ -20,7 +20,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.publish.counting.counted_facts import BY_COUNTING
 from utmost.publish.promises.noise_kinds import KINDS, kind_named
 from utmost.publish.promises.promise import Promise
-from utmost.publish.promises.statement_kinds import FORMAT, VERSION
+from utmost.publish.promises.statement_kinds import STATEMENT_FORMAT, VERSION_PATTERN
 from utmost.tables.axes.clock import UNITS
 
 Schema = dict[str, Any]
@@ -106,7 +106,9 @@ def _object(required: Mapping[str, Schema], optional: Mapping[str, Schema] | Non
 
 def _document(kind: str, required: Mapping[str, Schema], optional: Mapping[str, Schema] | None = None) -> Schema:
     """Return the schema of a document: its header, and these fields."""
-    return _object({"kind": {"const": kind}, "format": {"const": FORMAT}, "utmost": _VERSION, **required}, optional)
+    return _object(
+        {"kind": {"const": kind}, "format": {"const": STATEMENT_FORMAT}, "utmost": _VERSION, **required}, optional
+    )
 
 
 def _part(name: str) -> Schema:
@@ -130,7 +132,7 @@ _WHOLE: Schema = {"type": "integer"}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
 _NUMBER: Schema = {"type": "number"}
 _TRUTH: Schema = {"type": "boolean"}
-_VERSION: Schema = {"type": "string", "pattern": f"^{VERSION.pattern}$"}
+_VERSION: Schema = {"type": "string", "pattern": f"^{VERSION_PATTERN.pattern}$"}
 _EXACT: Schema = {"type": "string", "description": "an exact number as text: 3, 1/3 or 0.25"}
 _LEVEL_TEXT: Schema = {"type": "string", "description": "an exact epsilon: 1, 1/4 or -log(1/2)"}
 _SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}

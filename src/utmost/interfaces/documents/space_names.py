@@ -51,10 +51,12 @@ def space_named(text: str) -> Space:
     kind, separator, rest = text.strip().partition(":")
     if not separator and Path(text).suffix.lower() in _FILES:
         kind, rest = "graph", text.strip()
-    read = READERS.get(kind.lower())
+    read = SPACE_READERS.get(kind.lower())
     if read is None or not rest:
         raise OutOfRange(
-            "--space must be KIND:SIZE, such as grid:4x4", came=text, remedy=f"The kinds are {', '.join(READERS)}."
+            "--space must be KIND:SIZE, such as grid:4x4",
+            came=text,
+            remedy=f"The kinds are {', '.join(SPACE_READERS)}.",
         )
     return read(rest)
 
@@ -238,7 +240,7 @@ SIZED: dict[str, Callable[..., Space]] = {
 }
 """Kinds of spaces that sizes describe completely."""
 
-READERS: dict[str, Callable[[str], Space]] = {
+SPACE_READERS: dict[str, Callable[[str], Space]] = {
     "line": lambda text: counts(natural(text, "the length of a line", least=1) - 1),
     "counts": lambda text: counts(natural(text, "the largest count")),
     "discrete": lambda text: discrete(natural(text, "the number of secrets", least=1)),

@@ -1,4 +1,4 @@
-"""Check statements of each kind, with or without the file of the table; a new kind is one row in `READERS`."""
+"""Check statements of each kind, with or without the table's file; a new kind is one row in `STATEMENT_READERS`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def _answers_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     return answers_in_words(statement)
 
 
-READERS = {
+STATEMENT_READERS = {
     STATEMENT_KIND: StatementReader(table_in_words, partial(check_statement, digested=False)),
     SUMS_TABLE_KIND: StatementReader(sums_table_in_words, check_sums_table),
     MEASURES_KIND: StatementReader(measures_in_words, check_measures_table),
@@ -91,8 +91,8 @@ def stated_release(statement: Mapping[str, Any]) -> ReleaseFacts:
     if not isinstance(statement, Mapping):
         raise wrong_kind("statement", "a statement, as a mapping", statement)
     kind = statement.get("kind")
-    if not isinstance(kind, str) or kind not in READERS:
-        known = ", ".join(name.removeprefix("utmost ") for name in READERS)
+    if not isinstance(kind, str) or kind not in STATEMENT_READERS:
+        known = ", ".join(name.removeprefix("utmost ") for name in STATEMENT_READERS)
         raise Unsupported(
             f"a statement must have one of these kinds: {known}",
             came=repr(kind[:60]) if isinstance(kind, str) else "a document without a kind",
@@ -100,4 +100,4 @@ def stated_release(statement: Mapping[str, Any]) -> ReleaseFacts:
             if kind == "utmost clean table"
             else None,
         )
-    return READERS[kind].words(statement)
+    return STATEMENT_READERS[kind].words(statement)

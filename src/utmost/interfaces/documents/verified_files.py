@@ -7,7 +7,7 @@ from typing import Any
 
 from utmost.errors import BadTable, OutOfRange
 from utmost.interfaces.documents.published_files import read_release
-from utmost.interfaces.documents.statement_readers import READERS, stated_release
+from utmost.interfaces.documents.statement_readers import STATEMENT_READERS, stated_release
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.statement import read_statement
 from utmost.publish.promises.statement_kinds import (
@@ -85,7 +85,7 @@ def verified(
         )
     stated = stated_release(facts)
     _check_unchanged(release, text_file, facts)
-    READERS[kind].check(facts, text_file)
+    STATEMENT_READERS[kind].check(facts, text_file)
     if whole is not None:
         return _answers_report(release, text_file, path, facts, whole, stated, public_key)
     return _table_report(release, facts, stated, path, public_key)

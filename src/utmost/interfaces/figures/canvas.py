@@ -63,7 +63,7 @@ _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
 _TICKS, _ROWS_A_TICK, _WIDTH = 5, 3, 66
 
-FORMATS = (".svg", ".png", ".pdf")
+PICTURE_FORMATS = (".svg", ".png", ".pdf")
 
 # A count is left out if its probability is a smaller fraction of the largest probability.
 _FAINT = 1e-3
@@ -114,8 +114,8 @@ def terminal_curves(xs: Sequence[float], curves: Curves) -> list[list[tuple[str,
 
 
 def check_format(path: Path) -> None:
-    if path.suffix.lower() not in FORMATS:
-        raise OutOfRange(f"the file of a figure must end in {', '.join(FORMATS)}", came=path.name)
+    if path.suffix.lower() not in PICTURE_FORMATS:
+        raise OutOfRange(f"the file of a figure must end in {', '.join(PICTURE_FORMATS)}", came=path.name)
 
 
 def curves_figure(xs: Sequence[float], curves: Curves, file: BinaryIO, *, kind: str, x: str, y: str) -> None:

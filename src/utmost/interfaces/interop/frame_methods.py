@@ -19,7 +19,7 @@ from utmost.publish.ledger.releasing import release
 from utmost.publish.promises.promise import Promise
 from utmost.publish.releases.answer import Answer
 from utmost.tables.axes.domain import Domain
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 
 _NAME, _LIBRARIES = "utmost", ("pandas", "polars")
 
@@ -54,7 +54,7 @@ class FrameMethods:
         *,
         measure: MeasureSpec = EVENTS,
         by: str | Sequence[str] | None = None,
-        spelling: Spelling = PLAIN,
+        spelling: Spelling = PLAIN_SPELLING,
         outside: str | None = None,
     ) -> CountedTable:
         """Count events, one in each row of the frame; arguments and errors are those of `utmost.count_table`."""

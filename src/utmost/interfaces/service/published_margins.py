@@ -14,7 +14,7 @@ from utmost.publish.promises.sum_noise import SumNoise
 from utmost.publish.releases.marginal_tables import wanted_marginals
 from utmost.publish.releases.noisy_sums import NoisySums
 
-MOST_BARS = 48
+MOST_TABLES_WITH_MARGINS = 48
 """The number of tables of a plan whose margins are computed; 48 tables take up to two seconds."""
 
 
@@ -24,12 +24,15 @@ def published_bars(
 ) -> tuple[tuple[tuple[str, int | float], ...], int]:
     """Return the margins of error of the first published tables, and the number of the other published tables."""
     if not isinstance(noise, SumNoise):
-        return noise.named_bars(level, confidence, MOST_BARS), 0
+        return noise.named_bars(level, confidence, MOST_TABLES_WITH_MARGINS), 0
     marginals = wanted_marginals(noise.plan) if noise.plan.rows is None else []
     if not marginals:
-        noise_bars = noise.named_bars(level, confidence, MOST_BARS)
+        noise_bars = noise.named_bars(level, confidence, MOST_TABLES_WITH_MARGINS)
         return tuple((f"{name} (of the noise alone)", margin) for name, margin in noise_bars), 0
-    release, shown = NoisySums.without_data(Promise(noise=noise), level, confidence), marginals[:MOST_BARS]
+    release, shown = (
+        NoisySums.without_data(Promise(noise=noise), level, confidence),
+        marginals[:MOST_TABLES_WITH_MARGINS],
+    )
     if noise.plan.amount_pair is None:
         bars = [(name or "total", margin) for name, margin in release.bars(*shown).items()]
     else:
@@ -58,7 +61,7 @@ def tables_without_bars(release: Published) -> int:
     noise = release.noise
     if not isinstance(noise, SumNoise) or noise.plan.rows is not None:
         return 0
-    return max(0, len(wanted_marginals(noise.plan)) - MOST_BARS)
+    return max(0, len(wanted_marginals(noise.plan)) - MOST_TABLES_WITH_MARGINS)
 
 
 def margin_of_release(release: Published, level: Level, confidence: Number = CONFIDENCE) -> int | float:

@@ -16,7 +16,7 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.axis_places import reader_of
 from utmost.tables.cells.columns import SMALLER_UNIT, integer_column, number_cells
 from utmost.tables.cells.event_batches import spelling_of_table
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 from utmost.tables.frames.adapters import TableAdapter, no_column
 from utmost.tables.frames.any_table import adapter_of
 
@@ -28,7 +28,7 @@ def cells_table(
     unit: Unit,
     counts: str | None = None,
     nested: Mapping[str, Sequence[str]] | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
     individual: str | None = None,
 ) -> CountedTable:
     """Read a table of counts with one row for each cell of a declared domain.

@@ -28,7 +28,7 @@ from utmost.publish.counting.declared_axes import chosen_axes, declared_domain
 from utmost.tables.axes.axes import Label, plain
 from utmost.tables.axes.domain import Domain
 from utmost.tables.cells.event_batches import spelling_of_table
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 
 _FITS = 1 << 62
 
@@ -48,7 +48,7 @@ def count_contributions(
     *,
     measure: MeasureSpec = EVENTS,
     by: str | Sequence[str] | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
     outside: str | None = None,
     progress: Progress | None = None,
 ) -> CountedTable:

@@ -49,7 +49,7 @@ from utmost.tables.axes.domain import Domain
 from utmost.tables.axes.few_cells import MOST_LAID, FewCells
 from utmost.tables.cells.event_batches import any_column, read_events, spelling_of_table
 from utmost.tables.cells.event_codes import check_type
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.frames.adapters import check_columns_exist
 
@@ -97,7 +97,7 @@ def count_table(
     measure: MeasureSpec = EVENTS,
     by: str | Sequence[str] | None = None,
     part: Parts | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
     outside: str | None = None,
     progress: Progress | None = None,
 ) -> CountedTable | dict[Label, CountedTable]:
@@ -207,7 +207,7 @@ def count_measures(
     *,
     by: str | Sequence[str] | None = None,
     part: Parts | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
     outside: str | None = None,
     progress: Progress | None = None,
 ) -> dict[str, CountedTable] | dict[Label, dict[str, CountedTable]]:

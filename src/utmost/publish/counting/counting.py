@@ -11,7 +11,7 @@ from utmost.publish.counting.counted_facts import EACH_ROW
 from utmost.publish.counting.counted_measures import LARGEST_DOMAIN, MeasureSpec
 from utmost.tables.files.secret_file import LEAST_BYTES, counting_key
 
-KEY_BYTES = 32
+COUNTING_KEY_BYTES = 32
 _LONGEST_NAME = 100  # characters of the column of persons in a statement, which is cut off beyond
 
 
@@ -88,7 +88,7 @@ class Counting:
         if self.key is None:
             # With a key that is thrown away, nobody can repeat the choice, nor infer from a table which cells were
             # kept.
-            return token_bytes(KEY_BYTES)
+            return token_bytes(COUNTING_KEY_BYTES)
         return counting_key(Path(self.key)) if isinstance(self.key, str | Path) else self.key
 
     @property

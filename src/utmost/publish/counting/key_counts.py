@@ -20,13 +20,13 @@ from utmost.core.sampling.item_words import Identifiers, item_tags
 from utmost.errors import BadTable, OutOfRange
 from utmost.publish.counting.bounding import EventCells, Pairs, PairSums, identified, marking_secret, pair_marks
 from utmost.publish.counting.cell_totals import TOTAL, totals_schema, wide_integers
-from utmost.publish.counting.counting import KEY_BYTES, check_key
+from utmost.publish.counting.counting import COUNTING_KEY_BYTES, check_key
 from utmost.publish.counting.person_pairs import PersonsInBuckets, persons_of
 from utmost.tables.axes.axes import text_of
 from utmost.tables.cells.columns import is_missing
 from utmost.tables.cells.event_batches import Batch, read_events, spelling_of_table
 from utmost.tables.cells.event_codes import distinct_cells
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.frames.adapters import check_columns_exist
 from utmost.tables.frames.table import Table
@@ -76,7 +76,7 @@ def count_keys(
     shares: int | None = None,
     counts: str = "count",
     key: bytes | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
     progress: Progress | None = None,
 ) -> Table:
     """Count the persons of each key in a column of events, for noise by `key_noise`. Never publish the counts.
@@ -130,7 +130,7 @@ def count_keys(
         raise wrong_kind("key", "bytes", key)
     if key is not None:
         check_key(key)
-    keys = _KeyReader(person, column, most, token_bytes(KEY_BYTES) if key is None else key, divided, spelling)
+    keys = _KeyReader(person, column, most, token_bytes(COUNTING_KEY_BYTES) if key is None else key, divided, spelling)
     found: dict[str, int] = defaultdict(int)
     with progress_bar("Counting keys", progress):
         if is_engine_frame(events):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from utmost.core.sampling.item_words import SECRET_BYTES, item_tags
 from utmost.publish.counting.bounding import EventCells, EventSums, Pairs, PairSums
 from utmost.tables.cells.event_batches import Batch, Events
-from utmost.tables.cells.event_codes import Persons, TextsInArrow
+from utmost.tables.cells.event_codes import PersonCodes, TextsInArrow
 from utmost.tables.cells.similar_identifiers import plain_identifiers
 from utmost.tables.cells.spelling import NOT_A_NUMBER, Spelling
 from utmost.tables.files.spill_file import SpillFile
@@ -102,7 +102,7 @@ def persons_of(reader: EventReader, read: Events) -> CompletePersons:
     if first is None:
         yield _no_pairs(reader), ()
         return
-    persons, tallies = Persons(reader.person, reader.spelling), [EventSums() for _ in reader.amounts_in_cells]
+    persons, tallies = PersonCodes(reader.person, reader.spelling), [EventSums() for _ in reader.amounts_in_cells]
     for batch in chain([first], batches):
         who = persons.codes(batch[reader.person])
         for tally, (cells, amounts) in zip(tallies, reader.placed(batch, before), strict=True):
@@ -184,7 +184,7 @@ class PersonsInBuckets:
         tallies = [EventSums() for _ in self.reader.amounts_in_cells]
         if rows > self.largest:  # these events may not fit the memory: one person may own most of them
             assert self.reader.person is not None, "rows that are persons are passed on as they come"
-            by_table = Persons(self.reader.person, self.reader.spelling)
+            by_table = PersonCodes(self.reader.person, self.reader.spelling)
             for table in tables:
                 who = by_table.codes(table[_PERSON])
                 for number, tally in enumerate(tallies):
@@ -272,7 +272,7 @@ def _gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
 
 
 def _checked_persons(column: Any, name: str, spelling: Spelling) -> Any:
-    """Read a column of persons as integers or text; `Persons` reads columns of other types, or refuses them."""
+    """Read a column of persons as integers or text; `PersonCodes` reads columns of other types, or refuses them."""
     arrow, compute = extra("pyarrow", "tables"), extra("pyarrow.compute", "tables")
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -285,7 +285,7 @@ def _checked_persons(column: Any, name: str, spelling: Spelling) -> Any:
         marks = texts_to_arrow(["", *NOT_A_NUMBER, *map(str, spelling.missing_marks)])
         if not compute.any(compute.is_in(compute.utf8_trim_whitespace(whole), value_set=marks)).as_py():
             return whole
-    persons = Persons(name, spelling)
+    persons = PersonCodes(name, spelling)
     codes = persons.codes(column)
     return arrow.array(persons.texts, arrow.string()).take(arrow.array(codes))
 

@@ -20,7 +20,7 @@ from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.state import State, folded
 from utmost.publish.ledger.store import EventPart, Rows, Store, StoredRow, check_version
 from utmost.publish.ledger.witness import (
-    KEPT,
+    DRAW_IS_STORED,
     RollbackLoss,
     Witness,
     WitnessRecord,
@@ -147,7 +147,7 @@ class EventLog:
             if self.witness is not None and settled:
                 self.witness.settle(settled)
         except LedgerUnavailable as error:
-            if drawn is not None or error.remedy == KEPT:
+            if drawn is not None or error.remedy == DRAW_IS_STORED:
                 raise after_draw(error) from None
             raise after_draw(error, earlier=True) if self._has_pending() else error from None
         self._seen = state

@@ -1,7 +1,7 @@
 """Events: the records that a ledger consists of, each written once, never edited, and chained to all earlier ones.
 
 The state of a ledger is a function of the list of its events, see `utmost.publish.ledger.state`. An event whose
-``format`` is not `FORMAT`, or whose kind is not in `KINDS`, is refused.
+``format`` is not `EVENT_FORMAT`, or whose kind is not in `EVENT_KINDS`, is refused.
 
 **The MAC of an event covers all events before it, under the ledger's key:**
 
@@ -24,9 +24,9 @@ from utmost.errors import LedgerDamaged, Unsupported
 from utmost.publish.ledger.key import Key
 from utmost.publish.ledger.store import StoredRow
 
-FORMAT = 1
+EVENT_FORMAT = 1
 
-KINDS = (
+EVENT_KINDS = (
     *("opened", "published", "answered", "stopped", "offered", "drawn"),
     *("budgeted", "charged", "quarantined", "resumed"),
 )
@@ -45,7 +45,7 @@ class Event(Display):
     Attributes:
         number: Number of the event: 1, 2, ...
         time: Time of writing, UTC, by the writer's clock.
-        kind: Kind of the event, one of `KINDS`.
+        kind: Kind of the event, one of `EVENT_KINDS`.
         facts: Facts of the event, as JSON values.
     """
 
@@ -57,7 +57,7 @@ class Event(Display):
 
 def event_bytes(event: Event) -> bytes:
     """Return the event as it is stored: JSON with sorted names and no spaces."""
-    body = {"format": FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
+    body = {"format": EVENT_FORMAT, "kind": event.kind, "time": event.time, "facts": dict(event.facts)}
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
 
 
@@ -73,9 +73,9 @@ def read_event(number: int, body: bytes) -> Event:
     if not right:
         raise LedgerDamaged("an event must be JSON with format, kind, time and facts", where=where) from None
     # `type(...) is`: in Python, True is an instance of int.
-    if type(form) is not int or form != FORMAT or kind not in KINDS:
+    if type(form) is not int or form != EVENT_FORMAT or kind not in EVENT_KINDS:
         raise Unsupported(
-            f"an event must have format {FORMAT} and a kind that this version knows",
+            f"an event must have format {EVENT_FORMAT} and a kind that this version knows",
             came=f"{kind!r} of format {form!r}",
             where=where,
             remedy="The ledger was written by another version of utmost: open it with that version.",

@@ -16,11 +16,9 @@ from utmost.core.exact.numbers import natural
 from utmost.core.exact.written_levels import level_from_text, level_text
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.ledger.names import check_name
+from utmost.publish.promises.ledger_facts import MOST_VERSIONS
 from utmost.publish.promises.promise import Promise, checked_promise
 from utmost.tables.frames.any_table import is_engine_table
-
-MOST_VERSIONS = 10**9
-"""The largest version of the data of a release."""
 
 
 def _read_level(fact: Any, name: str) -> Level:

@@ -18,7 +18,7 @@ from utmost.publish.counting.counted_facts import Part, read_part
 from utmost.publish.ledger.events import Event
 from utmost.publish.ledger.labels import Labels
 from utmost.publish.ledger.names import check_name
-from utmost.publish.ledger.requests import MOST_VERSIONS, PublishRequest
+from utmost.publish.ledger.requests import PublishRequest
 from utmost.publish.ledger.spending import Account, Spending
 from utmost.publish.ledger.stored_mechanisms import (
     DRAWN,
@@ -29,7 +29,7 @@ from utmost.publish.ledger.stored_mechanisms import (
     mechanism_of_facts,
 )
 from utmost.publish.promises.drawing import BLOCK
-from utmost.publish.promises.ledger_facts import LedgerFacts
+from utmost.publish.promises.ledger_facts import MOST_VERSIONS, LedgerFacts
 from utmost.publish.promises.promise import Promise
 from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.until import Stop

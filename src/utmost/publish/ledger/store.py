@@ -6,12 +6,12 @@ from typing import Any, Protocol, TypeVar
 
 from utmost.errors import LedgerDamaged, Unsupported
 
-VERSION = 1
+STORE_VERSION = 1
 """The version of the tables."""
 
 TABLES = (
     "CREATE TABLE utmost_schema (version INTEGER NOT NULL)",
-    f"INSERT INTO utmost_schema VALUES ({VERSION})",
+    f"INSERT INTO utmost_schema VALUES ({STORE_VERSION})",
     "CREATE TABLE utmost_events (number BIGINT PRIMARY KEY, body BYTES NOT NULL, mac BYTES NOT NULL)",
     "CREATE TABLE utmost_head (number BIGINT NOT NULL, seal BYTES NOT NULL)",
     "CREATE TABLE utmost_parts (event BIGINT NOT NULL, part BIGINT NOT NULL, content BYTES NOT NULL, "
@@ -21,10 +21,10 @@ TABLES = (
 
 
 def check_version(version: int) -> None:
-    """Check that a store's tables have the version `VERSION`, or 0, which stands for an empty store."""
-    if version not in (0, VERSION):
+    """Check that a store's tables have the version `STORE_VERSION`, or 0, which stands for an empty store."""
+    if version not in (0, STORE_VERSION):
         raise Unsupported(
-            f"the tables of the ledger must have version {VERSION}",
+            f"the tables of the ledger must have version {STORE_VERSION}",
             came=version,
             where="ledger",
             remedy="Open the ledger with the version of utmost that wrote it.",

@@ -22,7 +22,7 @@ from utmost.publish.ledger.personal_answers import checked_answers
 from utmost.publish.ledger.responses import labels_of, stored_blocks
 from utmost.publish.ledger.spending import Budget, Spending
 from utmost.publish.ledger.state import Published, State, folded
-from utmost.publish.ledger.store import VERSION
+from utmost.publish.ledger.store import STORE_VERSION
 from utmost.publish.promises.level_steps import Step
 
 
@@ -84,9 +84,9 @@ class Verification(Display):
 def verify_events(key: Key, transaction: Transaction) -> Verification:
     """Recompute the chain, the digest and length of every response, the order of levels, and the budgets."""
     rows = transaction.rows
-    if rows.version() != VERSION:
+    if rows.version() != STORE_VERSION:
         raise LedgerDamaged(
-            f"the tables of the ledger must have version {VERSION}", came=rows.version(), where="utmost_schema"
+            f"the tables of the ledger must have version {STORE_VERSION}", came=rows.version(), where="utmost_schema"
         )
     chain = rows.events()
     last = check_chain(key, 0, START, chain)

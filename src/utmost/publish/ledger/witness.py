@@ -53,7 +53,9 @@ _TABLES = (
 )
 _MADE = "SELECT name FROM sqlite_master WHERE name = 'utmost_witness'"
 
-KEPT = "No answer was given. The draw is stored and its level is spent: remove the cause, and make the same call again."
+DRAW_IS_STORED = (
+    "No answer was given. The draw is stored and its level is spent: remove the cause, and make the same call again."
+)
 _KEPT_EARLIER = (
     "No answer was given, and nothing was drawn now. The draw of an earlier call is stored and its level is spent: "
     "remove the cause, and make the same call again."
@@ -183,7 +185,7 @@ class Witness:
 
 def after_draw(error: LedgerUnavailable, *, earlier: bool = False) -> LedgerUnavailable:
     """Return the error with a remedy which says that the draw of this call, or of an ``earlier`` call, is stored."""
-    remedy = _KEPT_EARLIER if earlier else KEPT
+    remedy = _KEPT_EARLIER if earlier else DRAW_IS_STORED
     return LedgerUnavailable(error.required, came=error.came, where=error.where, remedy=remedy)
 
 

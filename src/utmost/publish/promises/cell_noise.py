@@ -36,7 +36,7 @@ from utmost.tables.cells.columns import integer_column, real_column
 # Each stored cell takes `word` bytes. A noisy value needs more bytes with a probability below 2^-512, less than
 # the probability of guessing a key.
 _TAIL = Fraction(356)  # > 513 log 2
-UNDECLARED = (1 << 126) - 1
+UNDECLARED_BOUND = (1 << 126) - 1
 """Bound on |value|, in steps, if none is declared; the sum of value and noise then usually fits 16 bytes."""
 _LARGEST_BITS = 4096
 
@@ -102,7 +102,7 @@ class LatticeNoise(Noise):
         if self.largest is not None:
             grid = 1 if self.exponent is None else Fraction(2) ** -self.exponent
             return -(-self.largest // grid) + (self.exponent is not None), f"{self.largest}"
-        return UNDECLARED, "2^126 steps"
+        return UNDECLARED_BOUND, "2^126 steps"
 
     def stored_bound(self) -> int:
         """Return the bound on the absolute value of the numbers to which noise is added, in steps."""

@@ -22,7 +22,7 @@ import numpy as np
 
 from utmost.core.exact.arguments import wrong_kind
 from utmost.errors import BadTable, PromiseBroken, Unsupported, UtmostError
-from utmost.publish.promises.statement_kinds import FORMAT, VERSION, check_format
+from utmost.publish.promises.statement_kinds import STATEMENT_FORMAT, VERSION_PATTERN, check_format
 from utmost.tables.files.json_files import read_json
 from utmost.tables.files.saving import Digest
 from utmost.version import __version__
@@ -165,7 +165,7 @@ def does_not_follow(field: str) -> BadTable:
 
 
 def header(kind: str) -> dict[str, Any]:
-    return {"kind": kind, "format": FORMAT, "utmost": __version__}
+    return {"kind": kind, "format": STATEMENT_FORMAT, "utmost": __version__}
 
 
 def check_header(document: Any, kind: str, noun: str, where: str = "") -> None:
@@ -179,7 +179,7 @@ def check_header(document: Any, kind: str, noun: str, where: str = "") -> None:
         )
     check_format(document, noun, where)
     version = document.get("utmost", __version__)
-    if not isinstance(version, str) or not VERSION.fullmatch(version):
+    if not isinstance(version, str) or not VERSION_PATTERN.fullmatch(version):
         required = f"{noun} must name the version of utmost that wrote it, such as {__version__}"
         raise BadTable(required, came="another value", where=f"{where}, 'utmost'" if where else "utmost")
 

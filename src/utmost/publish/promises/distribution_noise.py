@@ -22,7 +22,7 @@ from utmost.core.sampling.draw import draws, method_for
 from utmost.core.sampling.integers import Integers, add, joined
 from utmost.core.sampling.random_bits import SYSTEM, Randomness
 from utmost.errors import OutOfRange
-from utmost.publish.promises.cell_noise import LARGEST, UNDECLARED, ColumnNoise, read_largest
+from utmost.publish.promises.cell_noise import LARGEST, UNDECLARED_BOUND, ColumnNoise, read_largest
 from utmost.publish.promises.drawing import BLOCK, NewResponse, Responder
 from utmost.publish.promises.lattice import whole_sensitivity, width_of
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
@@ -82,7 +82,7 @@ class DistributionNoise(ColumnNoise, Noise):
 
     def bound(self) -> tuple[int, str]:
         """Return the bound on the absolute value of true values, in steps and as text; 2^126 steps by default."""
-        return (UNDECLARED, "2^126 steps") if self.largest is None else (-(-self.largest // 1), f"{self.largest}")
+        return (UNDECLARED_BOUND, "2^126 steps") if self.largest is None else (-(-self.largest // 1), f"{self.largest}")
 
     def word(self, level: Level) -> int:
         return width_of(2 + max(self.bound()[0], self.at(level).drawn.first_at_most(_TAIL)).bit_length())

@@ -11,7 +11,8 @@ from utmost.core.exact.written_levels import level_facts, level_from_facts, leve
 from utmost.errors import BadTable, UtmostError
 from utmost.publish.promises.until import Stop
 
-MOST_VERSIONS = 1 << 31
+MOST_VERSIONS = 10**9
+"""The largest version of the data of a release."""
 
 PROCESS_NAME = "release"
 """The name, in a statement, of a release by `ut.release`, which is stored in memory and not in a ledger."""
@@ -62,7 +63,7 @@ class LedgerFacts:
         name, version, texts, total = (statement.get(each) for each in ("name", "data_version", "levels", "together"))
         if not isinstance(name, str) or not name:
             raise _does_not_follow("name")
-        if type(version) is not int or not 1 <= version < MOST_VERSIONS:
+        if type(version) is not int or not 1 <= version <= MOST_VERSIONS:
             raise _does_not_follow("data_version")
         levels = _stated_levels(texts)
         if level not in levels:

@@ -47,10 +47,10 @@ from utmost.tables.frames.any_table import labelled
 TABLE, GROUP, COUNT = "table", "group", "count"
 """Columns of a release of all one-way tables: name of the table, group, and count of the group."""
 
-TOTAL = "total"
+TOTAL_LABEL = "total"
 """Name of the table of the total, and of the only group of this table."""
 
-MOST_CELLS = 1000
+MOST_CELLS_OF_A_DRAW = 1000
 """The most cells of one draw. To compute its distribution takes seconds for 50 cells, and a minute for 100."""
 
 
@@ -295,7 +295,7 @@ class OneDraw(ColumnNoise):
     ) -> None:
         whom = instance(unit, Unit, "unit")
         cells = natural(released_cells, "released_cells", least=1)
-        _check_drawn(cells, MOST_CELLS, "cells")
+        _check_drawn(cells, MOST_CELLS_OF_A_DRAW, "cells")
         first = None if step is None else natural(step, "step", least=1)
         if whom.sensitivity.denominator != 1:
             required, came = "sensitivity must be an integer for noise in one draw", str(whom.sensitivity)
@@ -441,9 +441,9 @@ class OneWayDraw(ColumnNoise):
                 came="a unit without nonnegative=True",
                 remedy="Pass nonnegative=True, if no individual lowers a cell.",
             )
-        if TOTAL in declared.columns:
+        if TOTAL_LABEL in declared.columns:
             raise OutOfRange(
-                "no axis may have the name that the total has", came=repr(TOTAL), remedy="Rename the axis."
+                "no axis may have the name that the total has", came=repr(TOTAL_LABEL), remedy="Rename the axis."
             )
         object.__setattr__(self, "unit", whom)
         shares = _read_table_shares({} if table_shares is None else table_shares)
@@ -572,8 +572,8 @@ class OneWayDraw(ColumnNoise):
         sums = [self.domain.sums(counted.summable, marginal).ravel() for marginal in self.marginals.values()]
         total = sum(int(count) for count in sums[0])
         labels = {
-            TABLE: [TOTAL, *(name for name, groups in self.tables.items() for _ in groups)],
-            GROUP: [TOTAL, *(group for groups in self.tables.values() for group in groups)],
+            TABLE: [TOTAL_LABEL, *(name for name, groups in self.tables.items() for _ in groups)],
+            GROUP: [TOTAL_LABEL, *(group for groups in self.tables.values() for group in groups)],
         }
         counts = narrowed(np.concatenate([np.array([total], object), *(part.astype(object) for part in sums)]))
         return labelled(counted.kind, labels, {COUNT: counts}), None

@@ -9,7 +9,7 @@ from typing import Any
 
 from utmost.errors import BadTable, Unsupported
 
-FORMAT = 1
+STATEMENT_FORMAT = 1
 """The format of every kind of document."""
 
 STATEMENT_KIND = "utmost statement"
@@ -54,7 +54,7 @@ def is_whole(document: Any) -> bool:
     return document.get("kind") in (DETAILED_KIND,) or (is_of_sums(document) and "sums" in document)
 
 
-VERSION = re.compile(r"[0-9]+(\.[0-9]+){1,3}((a|b|rc|\.dev|\.post)[0-9]+)*(\+[0-9a-z]{1,20})?")
+VERSION_PATTERN = re.compile(r"[0-9]+(\.[0-9]+){1,3}((a|b|rc|\.dev|\.post)[0-9]+)*(\+[0-9a-z]{1,20})?")
 """The form of a version number of utmost."""
 
 
@@ -63,8 +63,8 @@ def check_format(document: Mapping[str, Any], noun: str, where: str = "") -> Non
     form, version, place = document.get("format"), document.get("utmost"), f"{where}, 'format'" if where else "format"
     if type(form) is not int:
         raise BadTable(f"the format of {noun} must be an integer", came=type(form).__name__, where=place)
-    if form != FORMAT:
-        is_known = isinstance(version, str) and VERSION.fullmatch(version)
+    if form != STATEMENT_FORMAT:
+        is_known = isinstance(version, str) and VERSION_PATTERN.fullmatch(version)
         wrote = f"Version {version} of utmost" if is_known else "Another version of utmost"
         remedy = f"{wrote} wrote the file: read the file with that version."
-        raise Unsupported(f"the format of {noun} must be {FORMAT}", came=form, where=place, remedy=remedy)
+        raise Unsupported(f"the format of {noun} must be {STATEMENT_FORMAT}", came=form, where=place, remedy=remedy)

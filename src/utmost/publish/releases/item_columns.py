@@ -14,7 +14,7 @@ from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.releases.item_commitment import CommitmentKey, ItemCommitment
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.tables.cells.columns import not_distinct
-from utmost.tables.engines.engine_frames import UNDECLARED
+from utmost.tables.engines.engine_frames import CHOSEN_BY_THE_ENGINE
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers
 from utmost.tables.frames.fresh_columns import fresh_part
 from utmost.tables.optional_imports import extra
@@ -55,7 +55,7 @@ def released_type(field: Any, numbers: str) -> Any:
         )
         raise Unsupported("a released column of an engine must contain integers", came=str(kind), remedy=wanted)
     # Wide integers that the engine chose, for sums or for large values in the rows, are released as int64.
-    is_declared = UNDECLARED not in (field.metadata or {})
+    is_declared = CHOSEN_BY_THE_ENGINE not in (field.metadata or {})
     return arrow.decimal128(38, 0) if kinds.is_decimal(kind) and is_declared else arrow.int64()
 
 

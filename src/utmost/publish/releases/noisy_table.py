@@ -32,7 +32,7 @@ from utmost.publish.releases.estimates import Estimate
 from utmost.publish.releases.released_cells import (
     Combined,
     ReleasedCells,
-    Rows,
+    RowSet,
     plain_number,
     row_labels,
     sum_of,
@@ -464,7 +464,7 @@ class DeclaredCells(ReleasedCells):
         labels = row_labels(release.table, release.columns)
         return cls(release.table, cells, labels, declared.confidence, None, None, declared, sizes)
 
-    def alike(self, column: str, rows: Rows) -> Any:
+    def alike(self, column: str, rows: RowSet) -> Any:
         return tuple(sorted(self.sizes[column][row] for row in rows))
 
     def margin(self, column: str, combined: Combined, confidence: Fraction) -> int | float:
@@ -482,10 +482,10 @@ class DeclaredCells(ReleasedCells):
         sizes, noise = self.sizes[column], self.declaration.noise[column]
         return sum(float(size) ** 2 * noise.sum_of(sizes[row] for row in rows).variance for size, rows in combined)
 
-    def ratio_bar(self, above: tuple[str, Rows], below: tuple[str, Rows], confidence: Fraction) -> RatioBar:
-        shared = above[1] & below[1] if above[0] == below[0] else Rows()
+    def ratio_bar(self, above: tuple[str, RowSet], below: tuple[str, RowSet], confidence: Fraction) -> RatioBar:
+        shared = above[1] & below[1] if above[0] == below[0] else RowSet()
 
-        def part(name: str, rows: Rows) -> tuple[Fraction, DeclaredNoise, list[Fraction]]:
+        def part(name: str, rows: RowSet) -> tuple[Fraction, DeclaredNoise, list[Fraction]]:
             own = [self.sizes[name][row] for row in rows - shared]
             return self.value(name, sum_of(rows)), self.declaration.noise[name], own
 

@@ -272,10 +272,10 @@ class ReleaseFacts(Display):
             where = (
                 ", at whatever level of the ladder" if stop.is_met is None else ", at the level where the rule stopped"
             )
-        return f"{few(shown, MOST_BARS)}, at {float(100 * sure):g} % confidence{where}"
+        return f"{few(shown, MOST_MARGINS_IN_A_ROW)}, at {float(100 * sure):g} % confidence{where}"
 
 
-MOST_BARS = 24
+MOST_MARGINS_IN_A_ROW = 24
 """The largest number of kinds of noise whose margins are shown in one row."""
 
 

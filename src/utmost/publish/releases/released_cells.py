@@ -24,7 +24,7 @@ from utmost.core.noise.ratio_bars import RatioBar, ratio_of_margins
 from utmost.core.privacy.unit import Unit
 from utmost.errors import BadTable, OutOfRange, Unsupported
 from utmost.publish.promises.noise_at_level import CellNoiseAtLevel
-from utmost.publish.promises.one_draw_noise import COUNT, GROUP, TABLE, TOTAL, OneDrawAtLevel, OneWayDraw
+from utmost.publish.promises.one_draw_noise import COUNT, GROUP, TABLE, TOTAL_LABEL, OneDrawAtLevel, OneWayDraw
 from utmost.publish.promises.until import Stop
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.cell_bars import CellBars
@@ -37,17 +37,17 @@ from utmost.tables.files import files
 from utmost.tables.frames.adapters import LabelledTable, no_column
 from utmost.tables.frames.any_table import adapter_of, labelled
 
-Rows = frozenset[int]
+RowSet = frozenset[int]
 """Indices of rows of a table."""
 
-RowSelection = Rows | Where | None
+RowSelection = RowSet | Where | None
 """Rows of a table: their indices, or labels by public column; None for all rows."""
 
-Combined = Sequence[tuple[Fraction, Rows]]
+Combined = Sequence[tuple[Fraction, RowSet]]
 """A linear combination of cells of one column: each coefficient with its rows; no row has two coefficients."""
 
 
-def sum_of(rows: Rows) -> Combined:
+def sum_of(rows: RowSet) -> Combined:
     return [(Fraction(1), rows)]
 
 
@@ -75,10 +75,10 @@ class ReleasedCells(ABC):
         """Return the variance of the error of a linear combination of cells."""
 
     @abstractmethod
-    def ratio_bar(self, above: tuple[str, Rows], below: tuple[str, Rows], confidence: Fraction) -> RatioBar:
+    def ratio_bar(self, above: tuple[str, RowSet], below: tuple[str, RowSet], confidence: Fraction) -> RatioBar:
         """Return an interval of the ratio of two sums, for noise at a fixed level."""
 
-    def alike(self, column: str, rows: Rows) -> Any:
+    def alike(self, column: str, rows: RowSet) -> Any:
         """Return a key that is equal for sums of cells whose errors have the same distribution."""
         return len(rows)
 
@@ -161,7 +161,7 @@ class ReleasedCells(ABC):
             columns[f"{name}_margin"] = np.array([margins[self.alike(name, rows)] for rows in summed])
         return labelled(adapter.kind(self.table, ()), labels, columns)
 
-    def added(self, *selections: RowSelection) -> list[Rows]:
+    def added(self, *selections: RowSelection) -> list[RowSet]:
         """Return the rows of each selection, whose cells are to be summed; refuse to sum several distinct counts."""
         listed = [self._rows(one) for one in selections]
         if self.unit is not None:
@@ -206,7 +206,7 @@ class ReleasedCells(ABC):
             )
         return name
 
-    def chosen(self, where: Iterable[str] = ()) -> Rows:
+    def chosen(self, where: Iterable[str] = ()) -> RowSet:
         """Return the rows that satisfy all selections, such as ``ward=a,b``, ``age=20..40``, ``quarter=2013Q2``."""
         rows = frozenset(range(self.rows))
         for selection in where:
@@ -227,7 +227,7 @@ class ReleasedCells(ABC):
             rows &= self._taken(name, [label for part in labels for label in self._within(name, part, unit)])
         return rows
 
-    def rows_where(self, where: Where | None = None) -> Rows:
+    def rows_where(self, where: Where | None = None) -> RowSet:
         """Return the rows with these labels in the named public columns; all rows for None."""
         rows = frozenset(range(self.rows))
         for name, wanted in ({} if where is None else mapping(where, "where")).items():
@@ -235,7 +235,7 @@ class ReleasedCells(ABC):
             rows &= self._taken(name, map(str, labels))
         return rows
 
-    def _taken(self, name: str, labels: Iterable[str]) -> Rows:
+    def _taken(self, name: str, labels: Iterable[str]) -> RowSet:
         """Return the rows with one of these labels in a public column."""
         if name in self.cells:
             remedy = "Name a public column: margins hold less often for cells that are selected by noisy values."
@@ -303,7 +303,7 @@ class ReleasedCells(ABC):
             )
         return [label for label, (start, stop) in bins.items() if first <= start and stop <= last]
 
-    def _rows(self, rows: RowSelection) -> Rows:
+    def _rows(self, rows: RowSelection) -> RowSet:
         return rows if isinstance(rows, frozenset) else self.rows_where(rows)
 
 
@@ -374,7 +374,7 @@ class IndependentCells(ReleasedCells):
         of_one = float(self.noise.drawn.variance()) * float(self.noise.width or 1) ** 2
         return sum(float(size) ** 2 * len(rows) for size, rows in combined) * of_one
 
-    def ratio_bar(self, above: tuple[str, Rows], below: tuple[str, Rows], confidence: Fraction) -> RatioBar:
+    def ratio_bar(self, above: tuple[str, RowSet], below: tuple[str, RowSet], confidence: Fraction) -> RatioBar:
         (top, rows), (bottom, over) = above, below
         return self.bars.ratio(
             self.value(top, sum_of(rows)),
@@ -405,7 +405,7 @@ class OneDrawCells(ReleasedCells):
     def variance(self, column: str, combined: Combined) -> float:
         return self.noise.sum_variance(self._coefficients(column, combined))
 
-    def ratio_bar(self, above: tuple[str, Rows], below: tuple[str, Rows], confidence: Fraction) -> RatioBar:
+    def ratio_bar(self, above: tuple[str, RowSet], below: tuple[str, RowSet], confidence: Fraction) -> RatioBar:
         half = 1 - (1 - confidence) / 2
         (top, up), (bottom, down) = (
             (self.value(name, sum_of(rows)), exact(self.margin(name, sum_of(rows), half)))
@@ -418,19 +418,19 @@ class OneDrawCells(ReleasedCells):
         of_rows = {row: size for size, rows in combined for row in rows}
         return [of_rows.get(row, Fraction(0)) * (name == column) for name in self.cells for row in range(self.rows)]
 
-    def chosen(self, where: Iterable[str] = ()) -> Rows:
+    def chosen(self, where: Iterable[str] = ()) -> RowSet:
         texts = list(where)
         names = {text.partition("=")[0].strip(): text.partition("=")[2] for text in texts}
         if self.one_way is None or (texts and names.keys() <= {TABLE, GROUP}):
             return ReleasedCells.chosen(self, texts)
         return self.rows_where({name: [one.strip() for one in listed.split(",")] for name, listed in names.items()})
 
-    def rows_where(self, where: Where | None = None) -> Rows:
+    def rows_where(self, where: Where | None = None) -> RowSet:
         wanted = {} if where is None else mapping(where, "where")
         if self.one_way is None or (wanted and wanted.keys() <= {TABLE, GROUP}):
             return ReleasedCells.rows_where(self, wanted)
         if not wanted:
-            return ReleasedCells.rows_where(self, {TABLE: TOTAL})
+            return ReleasedCells.rows_where(self, {TABLE: TOTAL_LABEL})
         domain = self.one_way.domain
         marginal = domain.marginal(list(wanted))
         name = next((name for name, own in self.one_way.marginals.items() if own == marginal), None)
@@ -449,8 +449,8 @@ class OneDrawCells(ReleasedCells):
         if self.one_way is None:
             return ReleasedCells.__getitem__(self, names)
         domain = self.one_way.domain
-        marginal = domain.marginal("" if names == TOTAL else names)
-        by_marginal = {domain.marginal(""): TOTAL} | {own: name for name, own in self.one_way.marginals.items()}
+        marginal = domain.marginal("" if names == TOTAL_LABEL else names)
+        by_marginal = {domain.marginal(""): TOTAL_LABEL} | {own: name for name, own in self.one_way.marginals.items()}
         if marginal not in by_marginal:
             remedy = f"Name one of the released tables: {', '.join(self.one_way.marginals)}, and the total."
             raise OutOfRange("marginal must name a table of the release", came=repr(names), remedy=remedy)

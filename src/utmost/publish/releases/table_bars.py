@@ -18,7 +18,7 @@ from utmost.publish.workloads.measuring.forms import ProductForm, group_of
 from utmost.publish.workloads.reconstruction.estimates import CoefficientsAlong, LeastSquares
 from utmost.tables.axes.domain import Marginal
 
-FEW = 12
+FEW_DISTRIBUTIONS = 12
 """The largest number of distributions that are inverted one by one."""
 
 _WIDER = 0.04  # a margin may exceed its exact value by this many standard deviations
@@ -44,7 +44,7 @@ def distributions_of_groups(
     def among(members: Sequence[int]) -> Callable[[int], Combination]:
         return lambda member: distribution(members[member])
 
-    if not isinstance(reconstruction, CoefficientsAlong) or len(places) <= FEW:
+    if not isinstance(reconstruction, CoefficientsAlong) or len(places) <= FEW_DISTRIBUTIONS:
         return kinds, {kind: distribution(kind) for kind in range(len(places))}
     known: list[Combination] = []
     number = np.zeros(len(places), dtype=np.intp)

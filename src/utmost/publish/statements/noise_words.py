@@ -10,14 +10,14 @@ from utmost.publish.promises.promised_noise import Noise
 from utmost.publish.promises.statement import CHOSEN_BEFOREHAND, ON_TRUST, ON_TRUST_OF_DRAWS, PLACES_ON_TRUST, Statement
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.promises.together_at_level import NoiseTogetherAtLevel, noise_of_way
-from utmost.publish.releases.release_facts import MOST_BARS, StatedNoise
+from utmost.publish.releases.release_facts import MOST_MARGINS_IN_A_ROW, StatedNoise
 from utmost.publish.statements.table_words import (
     AS_DRAWN,
-    CONFIDENCES,
     COUNTED_WITHIN,
     NO_CHANGE,
     ONE_TOTAL,
     ROW_BUDGET,
+    STATED_CONFIDENCES,
     NoiseWords,
     bars,
     beyond_unit,
@@ -149,7 +149,8 @@ def _of_any_noise(statement: Statement) -> NoiseWords:
     noise, level = statement.promise.noise, statement.level
     assert isinstance(noise, Noise), "planned noise has its own sentences"
     named_bars = {
-        sure: noise.named_bars(level, sure, MOST_BARS) for sure in sorted({*CONFIDENCES, statement.noise.confidence})
+        sure: noise.named_bars(level, sure, MOST_MARGINS_IN_A_ROW)
+        for sure in sorted({*STATED_CONFIDENCES, statement.noise.confidence})
     }
     noises = tuple(
         StatedNoise(

@@ -59,7 +59,7 @@ ASKED = "What is asked of you"
 
 HEADING = "What this release promises"
 
-MOST_ROWS = 40
+MOST_PRINTED_ROWS = 40
 """A page for readers shows the first 40 rows of a released table."""
 
 
@@ -182,7 +182,7 @@ def _table(head: str, rows: Iterable[Sequence[str]]) -> str:
 
 def _released(name: str, columns: Mapping[str, Sequence[Any]]) -> str:
     """Write the first rows of a released table, with its margins, and the number of all rows."""
-    of_page = {column: list(values[:MOST_ROWS]) for column, values in mapping(columns, "tables").items()}
+    of_page = {column: list(values[:MOST_PRINTED_ROWS]) for column, values in mapping(columns, "tables").items()}
     rows = max((len(values) for values in columns.values()), default=0)
     numeric = {
         column: all(value is None or _NUMBER.fullmatch(str(value)) for value in values)
@@ -200,7 +200,11 @@ def _released(name: str, columns: Mapping[str, Sequence[Any]]) -> str:
         for row in zip(*of_page.values(), strict=True)
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    note = "" if rows <= MOST_ROWS else f"The first {MOST_ROWS} of {rows} rows; all are in the released file."
+    note = (
+        ""
+        if rows <= MOST_PRINTED_ROWS
+        else f"The first {MOST_PRINTED_ROWS} of {rows} rows; all are in the released file."
+    )
     title = f"The released table: {name}" if name else "The released table"
     return f'<section class="released"><h2>{escape(title)}</h2>{table}{_paragraph(note)}</section>'
 

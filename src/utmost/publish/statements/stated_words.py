@@ -22,7 +22,7 @@ from utmost.publish.promises.statement import Statement
 from utmost.publish.promises.statement_kinds import is_of_sums
 from utmost.publish.promises.table_statements import outcome_line, promise_line
 from utmost.publish.promises.until import Stop
-from utmost.publish.releases.release_facts import MOST_BARS, ReleaseFacts, StatedNoise
+from utmost.publish.releases.release_facts import MOST_MARGINS_IN_A_ROW, ReleaseFacts, StatedNoise
 from utmost.publish.statements.table_words import (
     AS_DRAWN,
     DECLARED_ROWS,
@@ -49,8 +49,8 @@ SHARED_BUDGET = (
     "Epsilon is split among the tables as shown. The shares add up to more than 1, because no individual can make the "
     "largest change in every table at once."
 )
-ADDS_UP = "Epsilon adds up with that of other releases of the same individuals."
-DRAWN_ONCE = f"The noise was drawn once. {ADDS_UP}"
+EPSILON_ADDS_UP = "Epsilon adds up with that of other releases of the same individuals."
+DRAWN_ONCE = f"The noise was drawn once. {EPSILON_ADDS_UP}"
 FEWER_LEVELS = f"an answer at a smaller epsilon is the answer at a larger epsilon with more noise; {AS_DRAWN}"
 
 
@@ -106,7 +106,7 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
         beyond=words.beyond,
         before=words.before,
         after=makes or words.after,
-        composition=f"{words.composition} {adds or ADDS_UP}".strip(),
+        composition=f"{words.composition} {adds or EPSILON_ADDS_UP}".strip(),
         on_trust=words.on_trust,
         delta=statement.delta,
         domain=words.domain,
@@ -162,7 +162,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         count, sums = count // amounts.size, "groups, each with count, sum and mean"
     named = "" if release.measure is None else f"{release.measure}: "
     clipped = "" if summed is None or summed.clipped is None else f" ({summed.clipped})"
-    by = f": {few(shares, MOST_BARS)}"
+    by = f": {few(shares, MOST_MARGINS_IN_A_ROW)}"
     if len(marginals) == 1 and plain:
         (marginal,) = release.plan.shares
         by = f" by {words(marginal)}" if words(marginal) else ""
@@ -221,7 +221,7 @@ def sums_in_words(statement: Mapping[str, Any], release: "NoisySums") -> Release
         beyond=beyond_unit(release.promise, release.unit, "cell", release.domain.size),
         before=f"{rounded(release.unit, 'cell')}{before}",
         after=after,
-        composition=f"{split}{adds or ADDS_UP}{part}",
+        composition=f"{split}{adds or EPSILON_ADDS_UP}{part}",
         domain=f"{counts} over a declared domain of {domain.size} cells: {', '.join(domain.columns)}.",
         on_trust=trust_of_sums(release.promise),
         promise=release.promise,
@@ -245,7 +245,9 @@ def _noised(
             if words
             else f"the {one.get('of', 'sum')} of everything"
         )
-        is_table = "of" not in one and min(marginal, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
+        is_table = (
+            "of" not in one and min(marginal, default=0) >= 0 and len(release.plan.shares) <= MOST_MARGINS_IN_A_ROW
+        )
 
         def margin(sure: Any) -> int | float:
             """Return the margin of a value of the published table, computed by least squares from all measured sums."""
@@ -257,7 +259,7 @@ def _noised(
     name, low, high = amounts.name(marginal) or "total", *map(release.unit.text, amounts.amount.ends)
     sums, third = ("three", ", and of the events without an amount") if amounts.amount.missing else ("two", "")
     parts = f", all columns computed from {sums} noisy sums: of the amounts above {low}, of those below {high}{third}"
-    is_table = min(marginal, default=0) >= 0 and len(release.plan.shares) <= MOST_BARS
+    is_table = min(marginal, default=0) >= 0 and len(release.plan.shares) <= MOST_MARGINS_IN_A_ROW
 
     def margin_of(column: str, weights: Any) -> Callable[[Any], int | float]:
         """Return the function that gives the margin of a value in one column of the published table at a confidence."""
@@ -322,7 +324,7 @@ def level_in_ledger(ledger: LedgerFacts | None, own: Level) -> tuple[Level, tupl
     largest = max(ledger.levels)
     adds = (
         f"All answers of this release together cost the largest of their levels, {level_name(largest)}, and not the "
-        f"sum [koufogiannis2015]. {ADDS_UP}"
+        f"sum [koufogiannis2015]. {EPSILON_ADDS_UP}"
     )
     if ledger.together != largest:
         adds = f"{adds} With the other versions of the data the cost is {level_name(ledger.together)} in total."
@@ -414,7 +416,7 @@ def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
     if not is_alone:
         later = "" if ledger is None else ", and later, more accurate copies cost only the largest level"
         split = f"Each amount uses {share} of epsilon; the whole table costs {level_name(measures.level)}{later}."
-        adds = f"{split} {adds or ADDS_UP}"
+        adds = f"{split} {adds or EPSILON_ADDS_UP}"
     return replace(
         each[0],
         statement=statement,
@@ -429,7 +431,7 @@ def measures_in_words(statement: Mapping[str, Any]) -> ReleaseFacts:
         before="; ".join(dict.fromkeys(step for facts in each for step in facts.before.split("; "))),
         beyond="; ".join(dict.fromkeys(facts.beyond for facts in each)),
         noises=tuple(noises),
-        composition=adds or ADDS_UP,
+        composition=adds or EPSILON_ADDS_UP,
     )
 
 
@@ -454,7 +456,7 @@ def detailed_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
         released=f"the sums by {group}, each broken down as finely as its noisy sum allows: {bounds}",
         noises=tuple(noises),
         composition=f"The sums by {group} have {share} of epsilon, the breakdowns {1 - share}. Noisy sums alone chose "
-        f"the breakdown of each group, so that both stages together cost epsilon. {ADDS_UP}",
+        f"the breakdown of each group, so that both stages together cost epsilon. {EPSILON_ADDS_UP}",
         is_relaxed=False,
     )
 

@@ -16,7 +16,7 @@ from utmost.publish.promises.statement import ON_TRUST, Statement
 from utmost.publish.promises.table_statements import promise_line
 from utmost.publish.releases.release_facts import Bars, StatedNoise
 
-CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
+STATED_CONFIDENCES = (Fraction(1, 2), Fraction(19, 20), Fraction(99, 100))
 """The confidences of margins that a page shows, in addition to the statement's own."""
 
 # Parts of sentences about a table; pages, screens and registry entries show them.
@@ -182,5 +182,5 @@ def listed(noun: str, names: Sequence[str]) -> str:
 
 
 def bars(stated: Fraction, margin: Any) -> Bars:
-    """Compute the margin at each of `CONFIDENCES`, and at the confidence ``stated`` in the statement."""
-    return tuple((sure, margin(sure)) for sure in sorted({*CONFIDENCES, stated}))
+    """Compute the margin at each of `STATED_CONFIDENCES`, and at the confidence ``stated`` in the statement."""
+    return tuple((sure, margin(sure)) for sure in sorted({*STATED_CONFIDENCES, stated}))

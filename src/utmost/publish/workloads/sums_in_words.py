@@ -23,7 +23,7 @@ from utmost.tables.axes.clock import UNITS, period_span, shown_time
 from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.ordered_axes import bin_ends
 
-TOTAL = "total"  # the name of the sum over all cells, unless a level has this name
+TOTAL_WORD = "total"  # the name of the sum over all cells, unless a level has this name
 
 _STOPS = " ,="
 _LABELS_SHOWN = 12
@@ -116,7 +116,7 @@ def _named_levels(domain: Domain) -> dict[str, str]:
 
 def _is_total(domain: Domain, text: str) -> bool:
     known = {level for axis in domain.axes for level in axis.levels}
-    return text.strip() == TOTAL and TOTAL not in known
+    return text.strip() == TOTAL_WORD and TOTAL_WORD not in known
 
 
 def _scanned(domain: Domain, text: str) -> tuple[tuple[Any, ...], Number | None]:

@@ -10,7 +10,7 @@ from utmost.tables.axes.axes import Axis, Label
 from utmost.tables.axes.clock import read_time, time_at
 from utmost.tables.axes.ordered_axes import BinEdges, DeclaredGroups, edges
 from utmost.tables.axes.time_patterns import time_pattern
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 
 _LARGEST = 200  # years of the oldest age
 
@@ -21,7 +21,7 @@ def ages(
     *,
     on: str | date,
     groups: DeclaredGroups | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
     other: Label | None = None,
     missing: Label | None = None,
 ) -> Axis:

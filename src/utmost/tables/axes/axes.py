@@ -33,7 +33,7 @@ from utmost.tables.axes.hat_functions import (
     hat_rows,
 )
 from utmost.tables.axes.time_patterns import DAY
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 
 Label = str | int | bool
 """A declared value: text, an integer or a boolean. Values with the same text are the same value."""
@@ -76,7 +76,7 @@ class Axis(Display):
     clock: Clock | None = field(default=None, repr=False)
     truth: bool = field(default=False, repr=False)
     rows: tuple[tuple[Label, ...], ...] | None = field(default=None, repr=False)
-    spelling: Spelling = field(default=PLAIN, repr=False)
+    spelling: Spelling = field(default=PLAIN_SPELLING, repr=False)
     column: str | None = None
     on: date | None = field(default=None, repr=False)
 
@@ -342,7 +342,7 @@ def plain(
     other: Label | None = None,
     missing: Label | None = None,
     column: str | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
 ) -> Axis:
     """An axis of listed values, in the order of the list.
 
@@ -410,7 +410,7 @@ def hierarchy(
     other: Label | None = None,
     missing: Label | None = None,
     column: str | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
 ) -> Axis:
     """An axis of values in groups, where groups may be parts of larger groups.
 

@@ -13,7 +13,7 @@ from typing import Any
 from utmost.core.exact.arguments import instance, sequence_of, text, wrong_kind
 from utmost.errors import OutOfRange, WrongKind
 from utmost.tables.axes.axes import Axis, Label, hierarchy, label_text, outside_label, plain
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 
 BETWEEN = " / "
 """The separator of the values of a key that is written as one text."""
@@ -24,7 +24,7 @@ def listed(
     *,
     names: Sequence[str] | None = None,
     other: Label | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
 ) -> Axis:
     """An axis of a list of keys of several columns.
 

@@ -22,7 +22,7 @@ from utmost.tables.axes.axes import (
     with_outside_labels,
 )
 from utmost.tables.axes.clock import Clock
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 
 BinEdges = Sequence[Number | None]
 Grouped = Mapping[Any, Iterable[Any]]
@@ -40,7 +40,7 @@ def bins(
     width: Number = 1,
     fanout: int | None = None,
     groups: DeclaredGroups | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
     below: Label | None = None,
     above: Label | None = None,
     other: Label | None = None,
@@ -113,7 +113,7 @@ def edges(
     *,
     whole: bool | None = None,
     groups: DeclaredGroups | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
     below: Label | None = None,
     above: Label | None = None,
     other: Label | None = None,

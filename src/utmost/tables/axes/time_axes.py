@@ -10,7 +10,7 @@ from utmost.tables.axes.axes import MOST_VALUES, Axis, Edge, Label, outside_labe
 from utmost.tables.axes.clock import Clock, Period, read_time, shown_time, zone_named
 from utmost.tables.axes.ordered_axes import Ends, LabelOf, ordered_axis
 from utmost.tables.axes.time_patterns import time_pattern
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 
 Time = str | date
 """A date or time without a zone, or the ISO text of a date, time, month, quarter, week or year."""
@@ -26,7 +26,7 @@ def periods(
     every: str,
     zone: str | None = None,
     groups: Sequence[str] | None = None,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
     below: Label | None = None,
     above: Label | None = None,
     other: Label | None = None,

@@ -25,14 +25,16 @@ from utmost.tables.cells.event_codes import (
     refused_cell,
 )
 from utmost.tables.cells.odd_cells import MARK_ANYWAY, TEXT_KIND, odd_number
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 from utmost.tables.cells.time_cells import period_reader
 
 _INT64 = np.iinfo(np.int64)
 _MOST = 1 << 16
 
 
-def places_on(axis: Axis, name: str, general: Spelling = PLAIN, zeros: LeadingZeros | None = None) -> PlaceReader:
+def places_on(
+    axis: Axis, name: str, general: Spelling = PLAIN_SPELLING, zeros: LeadingZeros | None = None
+) -> PlaceReader:
     """Return a function from a column to the position of each cell among the values of an axis; cells without a value
     get a negative code.
     """
@@ -234,7 +236,7 @@ def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
 
 
 def reader_of(
-    axis: Axis, general: Spelling = PLAIN, zeros: LeadingZeros | None = None
+    axis: Axis, general: Spelling = PLAIN_SPELLING, zeros: LeadingZeros | None = None
 ) -> Callable[[Mapping[str, Any]], NDArray[np.int64]]:
     """Return a function from a batch of columns to each row's position on the axis. Listed keys are read from several
     columns.

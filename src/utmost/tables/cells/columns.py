@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import objects
 from utmost.errors import BadTable
 from utmost.tables.cells.cell_values import exactly, is_masked_array, kind_of
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 from utmost.tables.frames.adapters import Column, check_column
 
 RowName = Callable[[int], str]
@@ -142,8 +142,8 @@ def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_wh
         remedy = not_whole or _REALS
         remedy += f" {POINTS_OF_THOUSANDS}" if is_grouped else ""
     elif isinstance(cell, str):
-        came, remedy = ("text", _CAST) if PLAIN.number(cell) is not None else odd_number(cell, PLAIN)
-        if declare_mark(came, PLAIN) is not None:
+        came, remedy = ("text", _CAST) if PLAIN_SPELLING.number(cell) is not None else odd_number(cell, PLAIN_SPELLING)
+        if declare_mark(came, PLAIN_SPELLING) is not None:
             remedy = _FILL
         elif not_whole is None and "spelling=" in remedy:
             remedy = f"{_CAST_OR_SPELL}{remedy}"

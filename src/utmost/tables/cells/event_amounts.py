@@ -18,7 +18,7 @@ from utmost.core.exact.arrays import largest_size
 from utmost.core.privacy.amount import Amount
 from utmost.tables.cells.cell_values import is_masked_array
 from utmost.tables.cells.columns import AMOUNT_STEP, is_missing, number_cells, real_column
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 
 _FITS = 1 << 62
 _LONGEST = 4000  # largest exponent, in size, of a decimal that is rounded as integers
@@ -32,7 +32,7 @@ def rounded_amounts(
     name: str,
     before: int,
     amount: Amount,
-    spelling: Spelling = PLAIN,
+    spelling: Spelling = PLAIN_SPELLING,
     known: dict[str, Any] | None = None,
 ) -> NDArray[Any]:
     """Read a column of amounts in steps, as int64 or Python integers; ``before`` is the number of earlier rows."""
@@ -68,7 +68,7 @@ def _nearest(numerator: int, denominator: int, step: Fraction) -> int:
 
 
 def without_missing(
-    column: Any, spelling: Spelling = PLAIN, known: dict[str, Any] | None = None
+    column: Any, spelling: Spelling = PLAIN_SPELLING, known: dict[str, Any] | None = None
 ) -> tuple[Any, NDArray[np.bool_]]:
     """Replace missing amounts by 0; return the column and a mask of the missing amounts."""
     cells = number_cells(column, spelling, known)

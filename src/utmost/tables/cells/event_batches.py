@@ -14,7 +14,7 @@ import numpy as np
 from utmost.core.exact.arguments import instance
 from utmost.core.exact.progress_bar import report_progress
 from utmost.errors import BadTable
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.files import files
 from utmost.tables.files.csv_table import CsvPieces, CsvTable, spelling_of
@@ -53,7 +53,9 @@ class Events:
             report_progress(done, self.rows)
 
 
-def read_events(events: Any, wanted: Sequence[str], values: Sequence[str] = (), spelling: Spelling = PLAIN) -> Events:
+def read_events(
+    events: Any, wanted: Sequence[str], values: Sequence[str] = (), spelling: Spelling = PLAIN_SPELLING
+) -> Events:
     """Open a table of events to read the columns ``wanted``. If the list is empty, one column is read to count rows."""
     # Events are a dict of columns, a list of dicts (rows), a structured NumPy array, a frame of any library that
     # narwhals reads, a CSV table, or the path of a file or of a directory of Parquet files. ``values`` are columns of

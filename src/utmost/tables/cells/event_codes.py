@@ -20,7 +20,7 @@ from utmost.errors import BadTable
 from utmost.tables.axes.axes import Axis, text_of
 from utmost.tables.cells.cell_values import is_masked_array, kind_of
 from utmost.tables.cells.columns import AMOUNT_STEP, integer_column, is_hashable, is_missing, number_cells
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 from utmost.tables.frames.arrow_arrays import integers_of_arrow, integers_to_arrow
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers
 from utmost.tables.optional_imports import extra
@@ -127,11 +127,11 @@ def refused_cell(cell: Any, name: str) -> BadTable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Persons:
+class PersonCodes:
     """The persons of the events so far, numbered in the order of their first event; no result depends on that order."""
 
     name: str  # name of the column
-    spelling: Spelling = PLAIN  # spelling; its missing marks are not counted as persons
+    spelling: Spelling = PLAIN_SPELLING  # spelling; its missing marks are not counted as persons
     texts: list[str] = field(default_factory=list)  # each person's text, by code
     _codes: dict[str, int] = field(default_factory=dict)
 
@@ -234,7 +234,7 @@ def missing_place(axis: Axis) -> int:
     return MISSING if not axis.extras else axis.size - 1
 
 
-def amounts_in(column: Any, name: str, before: int, spelling: Spelling = PLAIN) -> NDArray[Any]:
+def amounts_in(column: Any, name: str, before: int, spelling: Spelling = PLAIN_SPELLING) -> NDArray[Any]:
     """Read a column of integer amounts, as int64 or Python integers; ``before`` is the number of earlier rows."""
     column = number_cells(column, spelling)
     if hasattr(column, "dictionary_encode"):

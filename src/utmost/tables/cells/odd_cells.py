@@ -32,7 +32,7 @@ _CURRENCY = re.compile(
 )
 TEXT_KIND = "text that is no number"
 MARK_ANYWAY = 'If it marks a missing cell, declare it, for example missing_marks=["NA"].'
-TEXT = (TEXT_KIND, "Write the number with digits, a point and a sign before it.")
+ODD_TEXT = (TEXT_KIND, "Write the number with digits, a point and a sign before it.")
 
 
 def _spelled(marks: str) -> str:
@@ -78,7 +78,7 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
         by_axis = f'On one axis alone, declare it in the domain file: "missing_marks": [{json.dumps(plain)}].'
         return came, f"{declare_mark(came, spelling)} {by_axis}"
     if not _DIGITS.search(plain):
-        return TEXT
+        return ODD_TEXT
     if plain[0] in _SIGNS:
         return "a number with a typographic minus sign", "Write -500 with the hyphen."
     if plain[0] == "(" and plain[-1] == ")":
@@ -115,4 +115,4 @@ def odd_number(text: str, spelling: Spelling) -> tuple[str, str]:
         elif "," in plain and spelling.decimal is None:
             remedy += ' The comma before decimals, too: decimal=",".'
         return "a number with a currency or a unit", remedy
-    return TEXT
+    return ODD_TEXT

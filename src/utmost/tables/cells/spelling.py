@@ -87,7 +87,7 @@ class Spelling:
         """The spelling of one column: marks that its axis declares override those of ``general``, the whole table.
         The missing marks of both are used.
         """
-        if general in (self, PLAIN):
+        if general in (self, PLAIN_SPELLING):
             return self
         marks = dict.fromkeys((*self.missing_marks, *general.missing_marks))
         decimal, thousands = self.decimal or general.decimal, self.thousands or general.thousands
@@ -196,7 +196,7 @@ def _missing_marks(marks: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-PLAIN = Spelling()
+PLAIN_SPELLING = Spelling()
 """The default spelling: numbers with a point, and the empty cell as the only missing mark."""
 
 

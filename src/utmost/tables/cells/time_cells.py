@@ -21,7 +21,7 @@ from utmost.tables.cells.cell_values import is_masked_array, kind_of
 from utmost.tables.cells.columns import is_marked, is_missing
 from utmost.tables.cells.event_codes import OUTSIDE, PlaceReader, by_cell, check_type, missing_place
 from utmost.tables.cells.odd_cells import MARK_ANYWAY, looks_missing, odd_number
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _SECONDS = {"D": DAY, "h": 3600, "m": 60}
@@ -35,7 +35,7 @@ _DATES = "Convert the times to dates: the day of an instant depends on the time 
 _ZONED = 'Declare on the axis the zone in which you count days and months: zone="America/New_York", or "UTC".'
 
 
-def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN) -> PlaceReader:
+def period_reader(axis: Axis, name: str, spelling: Spelling = PLAIN_SPELLING) -> PlaceReader:
     """Return the reader of a column for an axis of periods; see `places_on`."""
     assert axis.clock is not None, "periods have a clock"
     if axis.clock.pattern is None and spelling.pattern is not None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from utmost.errors import Unsupported
 from utmost.tables.engines.engine_frames import (
-    UNDECLARED,
+    CHOSEN_BY_THE_ENGINE,
     Batches,
     BatchMap,
     Constants,
@@ -47,7 +47,7 @@ class DuckRelation(LocalFrame):
         schema = _reader(self.native.limit(0)).read_all().schema
         for at, kind in enumerate(map(str, self.native.types)):
             if kind in _HUGE:
-                schema = schema.set(at, schema.field(at).with_metadata({UNDECLARED: b"wide"}))
+                schema = schema.set(at, schema.field(at).with_metadata({CHOSEN_BY_THE_ENGINE: b"wide"}))
         return schema
 
     def select(self, names: Sequence[str]) -> "DuckRelation":

@@ -21,7 +21,7 @@ RowsMap = Callable[[Batches], Batches]
 Constants = Mapping[str, int | float]
 """Columns with the same number in all rows, by name."""
 
-UNDECLARED = b"utmost.undeclared"
+CHOSEN_BY_THE_ENGINE = b"utmost.undeclared"
 """The mark in the metadata of a field whose width was chosen by the engine, and not declared by the user."""
 
 _FILE_ROWS, _ROWS = 10_000_000, 1 << 17

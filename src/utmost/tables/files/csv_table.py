@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from utmost.core.exact.arrays import plain_cells
 from utmost.core.sampling.item_words import Identifiers
 from utmost.errors import BadTable
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 from utmost.tables.files.csv_blocks import CsvBlock, NotInBlocks, read_blocks
 from utmost.tables.files.digit_buffers import Bytes, Offsets, digits, joined
 from utmost.tables.files.formulas import without_formulas
@@ -397,14 +397,14 @@ def _row_name(row: int, line: int) -> str:
     return f"row {row + 1} (line {line})"
 
 
-def numbers_of(texts: Iterable[str], spelling: Spelling = PLAIN) -> list[Any]:
+def numbers_of(texts: Iterable[str], spelling: Spelling = PLAIN_SPELLING) -> list[Any]:
     """The exact number of each text; None for a missing cell, and other text unchanged."""
     return list(map(spelling.cell, texts))
 
 
 def spelling_of(path: Path) -> Spelling:
     """The declared marks in the cells of a file."""
-    return path.spelling if isinstance(path, TextFile) else PLAIN
+    return path.spelling if isinstance(path, TextFile) else PLAIN_SPELLING
 
 
 def delimiter_of(path: Path) -> str:

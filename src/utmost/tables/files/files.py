@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from utmost.tables.files.parquet_pieces import ParquetPieces
 
 PARQUET = (".parquet", ".pq")
-TEXT = (".csv", ".tsv", ".txt", "")
+TEXT_ENDINGS = (".csv", ".tsv", ".txt", "")
 JSON_LINES = (".jsonl", ".ndjson")
 FEATHER = (".feather", ".arrow", ".ipc")
 EXCEL = (".xlsx",)
@@ -70,7 +70,7 @@ def large_pieces(path: Path, *, by_cells: bool = False) -> FilePieces | None:
     # smaller than its cells.
     if path.is_dir():
         return _pieces_of(path)
-    if ending_of(path) not in (*PARQUET, *TEXT) or not path.is_file():
+    if ending_of(path) not in (*PARQUET, *TEXT_ENDINGS) or not path.is_file():
         return None
     is_parquet, is_large = path.suffix.lower() in PARQUET, path.stat().st_size >= LARGE
     if by_cells and is_parquet and not is_large:
@@ -184,7 +184,7 @@ def check_same_kind(source: Path, out: Path) -> None:
         remedy = f"Choose a name that ends in {' or '.join(PARQUET)}."
         raise Unsupported("a directory of Parquet files must be written as Parquet", came=out.name, remedy=remedy)
     is_large = source.is_file() and source.stat().st_size >= LARGE
-    for endings in (PARQUET, TEXT) if is_large else ():
+    for endings in (PARQUET, TEXT_ENDINGS) if is_large else ():
         if ending_of(source) in endings and (ending_of(out) not in endings or out.suffix.lower() == GZ):
             wanted = " or ".join(ending for ending in endings if ending)
             raise Unsupported(

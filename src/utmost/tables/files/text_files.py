@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from utmost.errors import BadTable, OutOfRange
-from utmost.tables.cells.spelling import PLAIN, Spelling
+from utmost.tables.cells.spelling import PLAIN_SPELLING, Spelling
 
 GZ, ZIP, BZ2, XZ = ".gz", ".zip", ".bz2", ".xz"
 PACKED = (GZ, ZIP, BZ2, XZ)
@@ -85,7 +85,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
         path: Path,
         separator: str | None = None,
         encoding: str | None = None,
-        spelling: Spelling = PLAIN,
+        spelling: Spelling = PLAIN_SPELLING,
         header: Sequence[str] = (),
     ) -> Path:
         """Return the file with its declared settings, or with those found in its header. If all settings are the usual
@@ -117,7 +117,7 @@ class TextFile(type(Path())):  # type: ignore[misc]  # before Python 3.12 no sub
             end = "\r\n" if first.endswith("\r") else "\n"
             file.header = f"{line.getvalue()}{end}".encode()
             return file
-        is_plain = path.suffix.lower() not in PACKED and file.encoding is None and file.spelling == PLAIN
+        is_plain = path.suffix.lower() not in PACKED and file.encoding is None and file.spelling == PLAIN_SPELLING
         # A reader that has only the path uses the separator in the header. Any other separator must be stored in this
         # object.
         usual = {guess, file.separator} <= {None, "\t" if path.suffix.lower() == ".tsv" else ","}

@@ -251,7 +251,7 @@ def _option(level: Level) -> str:
 
 def _cells(table: Path, column: str) -> list[tuple[int, str]]:
     """Return the cells of a column with their line numbers, or row numbers in a file without lines."""
-    if files.ending_of(table) not in files.TEXT:
+    if files.ending_of(table) not in files.TEXT_ENDINGS:
         columns = files.columns(files.read(table))
         if column not in columns:
             raise no_column(column, list(columns))

@@ -23,7 +23,7 @@ from utmost.publish.releases.noisy_sums import NoisySums
 from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.statements.clean_check import beside_estimates
 from utmost.publish.workloads.reconstruction.public_facts import between
-from utmost.publish.workloads.sums_in_words import TOTAL, read_marginal
+from utmost.publish.workloads.sums_in_words import TOTAL_WORD, read_marginal
 from utmost.tables.files import files
 from utmost.tables.files.saving import Digest
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
@@ -125,7 +125,7 @@ def _give(
         table_options.give_table(table, form)
     exactly = "" if report["zero_bias_is_exact"] else "at most "
     rows = {
-        "table": report["marginal"] or TOTAL,
+        "table": report["marginal"] or TOTAL_WORD,
         "bias": f"a cell whose true value is 0 is too high by {exactly}{number(report['zero_bias'], 4)} on average",
         "largest move": f"rounding changed a measured sum by at most {number(report['largest_move'], 3)}",
     }

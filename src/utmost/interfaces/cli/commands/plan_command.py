@@ -38,7 +38,7 @@ from utmost.publish.workloads.planning.candidate_marginals import candidate_marg
 from utmost.publish.workloads.planning.choose_plan import choose_plan
 from utmost.publish.workloads.planning.plan import Alternatives, Plan
 from utmost.publish.workloads.row_unit import WholeRows
-from utmost.publish.workloads.sums_in_words import TOTAL, read_share, read_wanted
+from utmost.publish.workloads.sums_in_words import TOTAL_WORD, read_share, read_wanted
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
 from utmost.tables.files.json_files import read_json
@@ -292,7 +292,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
 
 def _show(report: dict[str, Any], out: Path | None) -> None:
     """Print the plan: measured sums, errors, alternatives, and the distance from the best."""
-    parts = [row["sums"] or TOTAL for row in report["wanted"]]
+    parts = [row["sums"] or TOTAL_WORD for row in report["wanted"]]
     sure = percent(report["confidence"])
     tuned = "" if report["tuned_at"] == report["level"] else f", with shares chosen for epsilon = {report['tuned_at']}"
     unit = report["unit"]
@@ -333,7 +333,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
             report["budget_part"],
         )
         rows["weights"] = (
-            f'a table with a larger weight gets a smaller error: --want "{least or TOTAL}=10" gives it a larger '
+            f'a table with a larger weight gets a smaller error: --want "{least or TOTAL_WORD}=10" gives it a larger '
             "part of epsilon"
         )
 
@@ -349,7 +349,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
         rows["written"] = str(out)
         rows["release it"] = f"utmost release COUNTED --plan {out} --epsilon {report['level']} --out release.json"
 
-    measured = [[row["marginal"] or TOTAL, str(row["sums"]), row["share"]] for row in report["measured"][:_SHOWN]]
+    measured = [[row["marginal"] or TOTAL_WORD, str(row["sums"]), row["share"]] for row in report["measured"][:_SHOWN]]
     if len(report["measured"]) > _SHOWN:
         measured.append([f"and {len(report['measured']) - _SHOWN} more", "", ""])
     part = "" if report["epsilon_parts"] == 1 else f" of 1/{report['epsilon_parts']}"
@@ -357,7 +357,7 @@ def _show(report: dict[str, Any], out: Path | None) -> None:
     sum_rows = []
     amount = (unit.get("amount") or {}).get("name")
     for row in report["wanted"]:
-        name, has_counts = row["sums"] or TOTAL, "count_standard_deviation" in row
+        name, has_counts = row["sums"] or TOTAL_WORD, "count_standard_deviation" in row
         cells = [str(row["answers"]), row["weight"]]
         of = f"{name}: {amount}" if has_counts else name
         bars = [row.get(kind) for kind in ("error_bar", "alone_error_bar", "split_error_bar")]

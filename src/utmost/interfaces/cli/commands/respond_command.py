@@ -13,7 +13,7 @@ from utmost.interfaces.cli.options.option_kinds import option
 from utmost.interfaces.cli.options.people_options import split_names
 from utmost.interfaces.cli.screens.screen import facts, screen
 from utmost.interfaces.cli.screens.terminal import ScreenText
-from utmost.interfaces.documents.answers import AnswerRequest, SavedMechanism, answered_table, saved_mechanism
+from utmost.interfaces.documents.answers import ColumnsToAnswer, SavedMechanism, answered_table, saved_mechanism
 from utmost.interfaces.documents.reports import print_json
 from utmost.interfaces.documents.space_names import space_named
 from utmost.tables.files.sidecars import check_free, publish, sidecar_path
@@ -110,7 +110,7 @@ def respond(
         raise OutOfRange(
             "--file needs --column", came="none", remedy="Add the column of the secrets, for example --column answer."
         )
-    request = AnswerRequest(column, split_names(public or []), split_names(drop or []), id_column, kept)
+    request = ColumnsToAnswer(column, split_names(public or []), split_names(drop or []), id_column, kept)
     source, out = spelling.of(table), table_options.output(out, form)
     check_free(source, out)
     answered = answered_table(saved, source, request, None if in_ledger is None else in_ledger.answers)

@@ -27,7 +27,7 @@ from utmost.publish.releases.shared_release import release_shared
 from utmost.publish.statements.counted_files import COUNTED_FORM
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.planning.shared_level import SharedLevel, share_level
-from utmost.publish.workloads.sums_in_words import TOTAL
+from utmost.publish.workloads.sums_in_words import TOTAL_WORD
 from utmost.tables.files.atomic import Writer, write_together
 from utmost.tables.files.signatures import signature_path, signer_of
 
@@ -197,7 +197,7 @@ def show(report: dict[str, Any], files: dict[str, Path]) -> None:
     rows, commands = [], {}
     for name, measure in report["measures"].items():
         deviations = measure["standard_deviations"].items()
-        shown = ", ".join(f"{part or TOTAL} {number(deviation, 4)}" for part, deviation in deviations)
+        shown = ", ".join(f"{part or TOTAL_WORD} {number(deviation, 4)}" for part, deviation in deviations)
         rows.append([name, measure["share"], measure["level"], shown])
         if report.get("dry_run"):
             continue

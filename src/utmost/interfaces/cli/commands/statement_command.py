@@ -27,11 +27,11 @@ from utmost.publish.promises.statement import read_statement
 from utmost.publish.releases.answer import Answer
 from utmost.publish.releases.noisy_table import declared_in
 from utmost.publish.releases.release_facts import SECTIONS, ReleaseFacts, short_bar
-from utmost.publish.statements.printed_statement import MOST_ROWS, statement_page
+from utmost.publish.statements.printed_statement import MOST_PRINTED_ROWS, statement_page
 from utmost.publish.statements.registry_entries import Deployment, registry_entry
 from utmost.publish.statements.workload_files import whole_document
 from utmost.publish.statements.yaml_writing import yaml_text
-from utmost.publish.workloads.sums_in_words import TOTAL
+from utmost.publish.workloads.sums_in_words import TOTAL_WORD
 from utmost.tables.files import files, sidecars, signatures
 from utmost.tables.files.atomic import Writer, check_absent, write_together
 
@@ -281,10 +281,10 @@ def _shown_tables(table: Path | None, release: Path) -> dict[str, Mapping[str, S
     read = read_release(release)
     if not isinstance(read, Answer) or not read.is_by_plan:
         return {}
-    most = MOST_ROWS if read.table.unit.is_shared else _MOST_COMPUTED  # each mean takes a tenth of a second
+    most = MOST_PRINTED_ROWS if read.table.unit.is_shared else _MOST_COMPUTED  # each mean takes a tenth of a second
     listed = enumerate(tables_by_size(read.table, most))
     return {
-        name or TOTAL: {} if columns is None or position >= _MOST_TABLES else files.columns(columns)
+        name or TOTAL_WORD: {} if columns is None or position >= _MOST_TABLES else files.columns(columns)
         for position, (name, _, columns) in listed
     }
 

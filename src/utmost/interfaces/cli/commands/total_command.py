@@ -35,7 +35,7 @@ from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.releases.released_cells import OneDrawCells, ReleasedCells
 from utmost.publish.statements.plan_files import PLAN_FORM
 from utmost.publish.workloads.measuring.forms import stand_for_bins
-from utmost.publish.workloads.sums_in_words import TOTAL, selected
+from utmost.publish.workloads.sums_in_words import TOTAL_WORD, selected
 from utmost.tables.axes.domain import Domain, Where
 from utmost.tables.files import files
 from utmost.tables.files.signatures import signer_of
@@ -579,7 +579,7 @@ def _without(domain: Domain, name: str) -> str:
 
 
 def _question(where: list[str] | None) -> str:
-    return selected(where or [TOTAL])
+    return selected(where or [TOTAL_WORD])
 
 
 def _with_bar(report: dict[str, Any]) -> str:

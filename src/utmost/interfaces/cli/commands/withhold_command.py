@@ -18,7 +18,7 @@ from utmost.publish.releases.marginal_tables import wanted_marginals
 from utmost.publish.releases.noisy_table import NoisyTable
 from utmost.publish.releases.withheld import WithheldTable
 from utmost.publish.releases.withholding import WithholdingRule
-from utmost.publish.workloads.sums_in_words import TOTAL, read_marginal
+from utmost.publish.workloads.sums_in_words import TOTAL_WORD, read_marginal
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent_in, write_together
 from utmost.tables.files.sidecars import check_free, sidecar_path, table_writers
@@ -117,13 +117,14 @@ def withhold(
 
     first, first_table = next(iter(withheld.items()))
     rows = {
-        name or (TOTAL if table.marginal is not None else "table"): f"{table.shown} of {table.cells} cells are shown"
+        name
+        or (TOTAL_WORD if table.marginal is not None else "table"): f"{table.shown} of {table.cells} cells are shown"
         for name, table in withheld.items()
     }
     for fact in first_table.bias:
         if fact["bias"] is not None:
             true = number(Fraction(fact["true"]), 12)
-            rows[f"a true value {true}" + (f" of {first or TOTAL}" if len(withheld) > 1 else "")] = (
+            rows[f"a true value {true}" + (f" of {first or TOTAL_WORD}" if len(withheld) > 1 else "")] = (
                 f"is shown in {percent(fact['chance_shown'])} of releases, with a mean error of "
                 f"{number(fact['bias'], 3)}"
             )

@@ -46,9 +46,9 @@ class TextFileOptions:
     @property
     def cells(self) -> "Spelling":
         """The marks of numbers in the cells; published tables have only a decimal point."""
-        from utmost.tables.cells.spelling import PLAIN
+        from utmost.tables.cells.spelling import PLAIN_SPELLING
 
-        return PLAIN
+        return PLAIN_SPELLING
 
     @property
     def names(self) -> list[str]:
@@ -65,7 +65,7 @@ class TextFileOptions:
         if not given:
             return table
         is_lines = not table.is_dir() and files.ending_of(table) in files.JSON_LINES
-        is_text = not table.is_dir() and (is_lines or files.ending_of(table) in files.TEXT)
+        is_text = not table.is_dir() and (is_lines or files.ending_of(table) in files.TEXT_ENDINGS)
         for name in given:
             remedy = options.without(name)
             if name in ("--separator", "--encoding") and not is_text:

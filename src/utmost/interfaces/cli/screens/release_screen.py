@@ -6,8 +6,8 @@ from typing import Any
 from utmost.core.exact.written_levels import level_facts, level_words
 from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
 from utmost.interfaces.cli.screens.screen import (
-    ADDS_UP,
     DRY,
+    NOT_IN_A_LEDGER,
     NOT_REMEMBERED,
     grid,
     number,
@@ -135,7 +135,7 @@ def _next(facts: ReleaseFacts) -> str:
     # A ledger relaxes only noise that has an answer at every level. `OnceCells` has an answer at one level, but in a
     # ledger the same cells are promised as `CellNoise`.
     is_stored = facts.promise is not None and isinstance(facts.promise.noise, Noise | OnceCells)
-    return NOT_REMEMBERED if is_stored and facts.is_relaxed else ADDS_UP
+    return NOT_REMEMBERED if is_stored and facts.is_relaxed else NOT_IN_A_LEDGER
 
 
 def _in_words(statement: Mapping[str, Any]) -> ReleaseFacts:

@@ -27,7 +27,7 @@ NOT_REMEMBERED = (
     "accurate "
     "one together cost only the larger epsilon."
 )
-ADDS_UP = "This release is not stored in a ledger: another release of the same people adds its epsilon."
+NOT_IN_A_LEDGER = "This release is not stored in a ledger: another release of the same people adds its epsilon."
 _IN_STATEMENT = frozenset({"level", "noise", "how it was drawn", "why this noise"})
 """Facts that the screen leaves out if a statement is written."""
 _LONG_FRACTION, _LONG_NUMBER = 20, 7  # characters

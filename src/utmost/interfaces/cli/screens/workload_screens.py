@@ -22,8 +22,8 @@ from utmost.errors import OutOfRange, UtmostError
 from utmost.interfaces.cli.options.table_options import TableAnswer, give_table
 from utmost.interfaces.cli.screens.release_screen import ladder_grid, ladder_report
 from utmost.interfaces.cli.screens.screen import (
-    ADDS_UP,
     DRY,
+    NOT_IN_A_LEDGER,
     NOT_REMEMBERED,
     grid,
     number,
@@ -46,7 +46,7 @@ from utmost.publish.statements.stated_words import measures_in_words, sums_in_wo
 from utmost.publish.workloads.measuring.unit_charge import charge_of
 from utmost.publish.workloads.planning.plan import Plan
 from utmost.publish.workloads.planning.table_limits import budget_shares
-from utmost.publish.workloads.sums_in_words import TOTAL, read_marginal
+from utmost.publish.workloads.sums_in_words import TOTAL_WORD, read_marginal
 from utmost.publish.workloads.workload import narrowed
 from utmost.tables.files import files
 from utmost.tables.files.atomic import Writer, check_absent, check_absent_in, write_together
@@ -210,7 +210,7 @@ def tables_left_out(release: NoisySums, plan: Plan) -> list[str]:
     names = list[str]()
     for marginal in islice(domain.marginals(), _MOST_MARGINALS):
         seen = marginal if amounts is None else amounts.seen(marginal)
-        name = domain.marginal_name(seen) or TOTAL
+        name = domain.marginal_name(seen) or TOTAL_WORD
         if seen in written or name in names:
             continue
         try:
@@ -225,7 +225,7 @@ def file_names(folder: Path, names: Iterable[str]) -> list[Path]:
     """Return a distinct CSV file in a folder for each name of a table."""
     paths: list[Path] = []
     for name in names:
-        stem = re.sub(r"[^\w=.]+", "-", name).strip("-.") or TOTAL
+        stem = re.sub(r"[^\w=.]+", "-", name).strip("-.") or TOTAL_WORD
         path = folder / f"{stem}.csv"
         while path in paths:
             path = path.with_name(f"{path.stem}-{len(paths)}.csv")
@@ -377,7 +377,7 @@ def give_measures(
 ) -> None:
     """Write the table of several amounts and its statement; then print."""
     # With `again`, the file may exist as the answer of a repeated request, and is compared.
-    then = "" if measures.is_in_ledger else ADDS_UP
+    then = "" if measures.is_in_ledger else NOT_IN_A_LEDGER
     more = undetermined_means(measures.table)
     facts = shown_facts(headline, measures_in_words(measures.statement), answer.file, more=more, then=then)
     _give(measures.table, measures.statement_with, facts, answer, signer, again=again, repeated=repeated)
@@ -390,7 +390,7 @@ def give_promised_measures(measures: MeasuresTable, answer: TableAnswer) -> None
         report = {"dry_run": True, "epsilon": level, "shares": measures.statement["shares"], "confidence": confidence}
         return print_json(report | {"column_error_bars": measures.column_bars()})
     facts, margins = measures_in_words(measures.statement), measures_margins(measures, answer.confidence)
-    screen().print(shown_facts(DRY, facts, more={"margins": margins}, is_whole=True, then=ADDS_UP))
+    screen().print(shown_facts(DRY, facts, more={"margins": margins}, is_whole=True, then=NOT_IN_A_LEDGER))
 
 
 def measures_margins(measures: MeasuresTable, confidence: str) -> str:
@@ -429,7 +429,7 @@ def shown_columns(table: Any) -> ScreenTable:
                 ]
             )
     if is_alone:
-        names = [TOTAL]
+        names = [TOTAL_WORD]
     picture = grid(names, list(map(list, zip(*shown, strict=True))), left=len(labels))
     more = len(next(iter(every.values()))) - len(shown[0])
     return replace(picture, caption=f"and {more} more rows") if more > 0 else picture
@@ -585,4 +585,4 @@ def tables_by_size(release: NoisySums, most: int) -> Iterable[tuple[str, int, An
 
 
 def _named(name: str) -> str:
-    return name or TOTAL
+    return name or TOTAL_WORD

@@ -30,7 +30,8 @@ from utmost.interfaces.service.access.tokens import Role
 from utmost.interfaces.service.api.record_forms import RECORD_EXAMPLE, Record
 from utmost.interfaces.service.publish_requests import LONGEST_REQUEST, read_answer_request, read_request
 from utmost.publish.counting.counted_facts import BY_COUNTING
-from utmost.publish.ledger.requests import MOST_VERSIONS, AnswerRequest, PublishRequest
+from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
+from utmost.publish.promises.ledger_facts import MOST_VERSIONS
 from utmost.publish.promises.noise_kinds import KINDS
 from utmost.publish.promises.promise import Promise
 

@@ -28,7 +28,7 @@ from utmost.interfaces.service.api.response_models import columns, statement_of
 from utmost.interfaces.service.api.routes import Served, Version
 from utmost.interfaces.service.pages.page_session import Viewer
 from utmost.interfaces.service.token_releases import View
-from utmost.interfaces.service.workers.axis_limits import MOST_CELLS
+from utmost.interfaces.service.workers.axis_limits import MOST_CELLS_OF_A_FILE
 from utmost.interfaces.service.workers.processes import WORKERS
 from utmost.publish.ledger.state import Published
 from utmost.publish.releases.noisy_sums import NoisySums, SumsTable
@@ -191,12 +191,12 @@ def check_size(ending: str, release: Published, cells: int) -> None:
     """Refuse a release whose file would have too many cells; `cells` is 0 before the values are read."""
     if not release.noise.is_by_plan:
         cells = max(cells, release.rows * (len(release.columns) + len(release.public)))
-    if cells > MOST_CELLS[ending]:
+    if cells > MOST_CELLS_OF_A_FILE[ending]:
         raise _too_large(ending, f"{cells} cells")
 
 
 def _too_large(ending: str, came: str) -> Unsupported:
-    word, most = _WORDS[ending][0], MOST_CELLS[ending]
+    word, most = _WORDS[ending][0], MOST_CELLS_OF_A_FILE[ending]
     remedy = "Choose the CSV file."
     if ending == "csv":
         remedy = 'Save the release by a program: ut.connect(...).save("NAME", "released.parquet", epsilon=...).'

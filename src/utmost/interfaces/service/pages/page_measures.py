@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 measures = APIRouter(include_in_schema=False)
 
-MOST_ROWS = 4
+MOST_FORM_ROWS = 4
 """Number of rows of a form, each for one release; the API accepts more releases."""
 
 TEXT_FIELDS = tuple(json_forms(PublishRequest).keys() - {"promise", "level", "independent", "request"})
@@ -44,7 +44,7 @@ def publish_measures(request: Request, service: Served, viewer: Viewer, sent: Se
     """Publish the counted tables of all rows of a form together, each by its plan if the row has one."""
     viewer.check_role("publish")
     requests, tables = list[PublishRequest](), dict[str, Any]()
-    for row in range(1, MOST_ROWS + 1):
+    for row in range(1, MOST_FORM_ROWS + 1):
         if name := sent.text(f"release-{row}"):
             counted, level = read_counted_file(sent.file(f"table-{row}")), sent.text(f"epsilon-{row}")
             if f"plan-{row}" in sent.files:
@@ -74,7 +74,7 @@ def publish_means(request: Request, service: Served, viewer: Viewer, sent: Sent)
             remedy=remedy,
         )
     for file in _some(
-        [file for file in map("table-{}".format, range(1, MOST_ROWS + 1)) if file in sent.files], "table"
+        [file for file in map("table-{}".format, range(1, MOST_FORM_ROWS + 1)) if file in sent.files], "table"
     ):
         counted = read_counted_file(sent.file(file))
         if (amount := counted.unit.amount) is None or not counted.unit.is_shared:
@@ -103,7 +103,7 @@ def relax_measures(request: Request, service: Served, viewer: Viewer, sent: Sent
     """Relax the releases of all rows of a form together, with their tables, if no approval is needed."""
     viewer.check_role("relax")
     requests, tables = list[AnswerRequest](), dict[str, Any]()
-    for row in range(1, MOST_ROWS + 1):
+    for row in range(1, MOST_FORM_ROWS + 1):
         if name := sent.text(f"release-{row}"):
             release = service.releases.release(viewer, name)
             requests.append(AnswerRequest(name, read_level(sent.text(f"epsilon-{row}")), release.version))

@@ -11,7 +11,7 @@ from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.api.requested_levels import read_level
 from utmost.interfaces.service.api.routes import Served
 from utmost.interfaces.service.pages.page_counted import read_json_file, read_part, read_plan_file
-from utmost.interfaces.service.pages.page_measures import MOST_ROWS, TEXT_FIELDS, request_facts
+from utmost.interfaces.service.pages.page_measures import MOST_FORM_ROWS, TEXT_FIELDS, request_facts
 from utmost.interfaces.service.pages.page_rendering import is_part, render
 from utmost.interfaces.service.pages.page_session import FilledForm, Sent, Viewer
 from utmost.interfaces.service.proposal_preview import ladder
@@ -38,7 +38,7 @@ def publish_page(request: Request, service: Served, viewer: Viewer) -> Response:
         "some_releases": not viewer.may("publish"),
         "datasets": known_datasets(service, viewer),
         "releases": sorted({release.name for release in service.releases.all(viewer)}),
-        "rows": range(1, MOST_ROWS + 1),
+        "rows": range(1, MOST_FORM_ROWS + 1),
         "promise_fields": {name: json_forms(Promise)[name] for name in PROMISE_TEXTS},
         "request_fields": {name: form for name, form in json_forms(PublishRequest).items() if name in TEXT_FIELDS},
     }

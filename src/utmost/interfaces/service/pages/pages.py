@@ -29,7 +29,7 @@ from utmost.interfaces.service.api.routes import After, NextPage, Served, Versio
 from utmost.interfaces.service.approvals import APPROVED, PROPOSED, Proposal
 from utmost.interfaces.service.pages.page_counted import read_rule, shown_sums
 from utmost.interfaces.service.pages.page_downloads import NameQuery, downloads, endings
-from utmost.interfaces.service.pages.page_measures import MOST_ROWS
+from utmost.interfaces.service.pages.page_measures import MOST_FORM_ROWS
 from utmost.interfaces.service.pages.page_publishing import known_datasets
 from utmost.interfaces.service.pages.page_rendering import WAITING, render, static_files
 from utmost.interfaces.service.pages.page_session import Viewer
@@ -166,8 +166,8 @@ def proposals_page(request: Request, service: Served, viewer: Viewer, after: Nex
         "visible": visible,
         "own": own,
         "used": {one.name for one in listed if one.state == APPROVED} - service.waiting.among(listed),
-        "together": ready[:MOST_ROWS] if viewer.may_ever("publish") else [],
-        "planned": _needing_counted_tables(service, viewer, ready[:MOST_ROWS]),
+        "together": ready[:MOST_FORM_ROWS] if viewer.may_ever("publish") else [],
+        "planned": _needing_counted_tables(service, viewer, ready[:MOST_FORM_ROWS]),
         "after": after,
         "following": following,
     }

@@ -8,10 +8,10 @@ from utmost.errors import OutOfRange, UtmostError
 from utmost.tables.axes.axis_facts import spelled_periods
 from utmost.tables.axes.clock import LEAST_SECONDS, Period, read_time
 
-MOST_VALUES = 200_000
+MOST_VALUES_OF_A_REQUEST = 200_000
 """The largest number of values of all axes together in a request: one and a half seconds of work."""
 
-MOST_CELLS = {"csv": 2_000_000, "parquet": 500_000, "xlsx": 300_000}
+MOST_CELLS_OF_A_FILE = {"csv": 2_000_000, "parquet": 500_000, "xlsx": 300_000}
 """An Excel file that a page writes or verifies has at most 300 000 cells, Parquet 500 000, CSV 2 000 000."""
 
 MOST_DRAWN = 1 << 24
@@ -43,9 +43,9 @@ def check_axes(domain: Any) -> None:
     together = 0
     for name, axis in axes.items():
         together += _axis_length(axis) if isinstance(axis, Mapping) else 0
-        if together > MOST_VALUES:
+        if together > MOST_VALUES_OF_A_REQUEST:
             raise OutOfRange(
-                f"the axes in a request must have at most {MOST_VALUES} values together",
+                f"the axes in a request must have at most {MOST_VALUES_OF_A_REQUEST} values together",
                 came=f"{together} values",
                 where=f"axis {str(name)!r}",
                 remedy="Declare wider bins or longer periods; or publish the table on the machine that has the ledger.",

@@ -42,7 +42,7 @@ from utmost.interfaces.documents.verified_files import verified, verified_in_wor
 from utmost.interfaces.figures import inline_svg as charts
 from utmost.interfaces.service.api.problems import status_of
 from utmost.interfaces.service.api.requested_levels import read_level, read_whole_number
-from utmost.interfaces.service.workers.axis_limits import MOST_CELLS, check_listed
+from utmost.interfaces.service.workers.axis_limits import MOST_CELLS_OF_A_FILE, check_listed
 from utmost.publish.releases.trust import levels_by_distance
 from utmost.tables.files import files
 from utmost.tables.files.text_files import MemoryFile, ReadLimits
@@ -53,7 +53,9 @@ _MOST_MEMBERS, _MOST_EDGES = 60, 400  # of a network of trust on a page
 _FAINT = 1e-3
 _LIMITS = ReadLimits(
     cells={
-        form.endings[0]: MOST_CELLS[name if name in MOST_CELLS else "csv" if form.is_text else "parquet"]
+        form.endings[0]: MOST_CELLS_OF_A_FILE[
+            name if name in MOST_CELLS_OF_A_FILE else "csv" if form.is_text else "parquet"
+        ]
         for name, form in files.TABLE_FORMATS.items()
     },
     unpacked=32 << 20,

@@ -38,8 +38,8 @@ from utmost.publish.workloads.measuring.variance_components import VarianceCompo
 from utmost.publish.workloads.workload import WantedSums, Workload
 from utmost.tables.axes.domain import Marginal
 
-MOST_ROWS = 2000
-_MOST_WORK = 2 * MOST_ROWS**3
+MOST_ROWS_OF_A_BOUND = 2000
+_MOST_WORK = 2 * MOST_ROWS_OF_A_BOUND**3
 _CHORD_BITS = 64
 
 
@@ -328,9 +328,10 @@ def matrix_parts(workload: Workload) -> list[MatrixPart]:
     alike = [a for a in range(len(domain.axes)) if a not in unlike]
     rows = prod(domain.axes[a].size for a in unlike)
     chains = [domain.axes[a].blocks or () for a in alike]
-    if rows > MOST_ROWS or rows**3 * prod(map(len, chains)) > _MOST_WORK:
+    if rows > MOST_ROWS_OF_A_BOUND or rows**3 * prod(map(len, chains)) > _MOST_WORK:
         raise Unsupported(
-            f"axes with ranges, labels or uneven groups must have at most {MOST_ROWS} values together for this bound",
+            "axes with ranges, labels or uneven groups must have at most "
+            f"{MOST_ROWS_OF_A_BOUND} values together for this bound",
             came=rows,
             remedy="Compute bounds of single answers, or over given marginals: these bounds have no such limit.",
         )

@@ -21,7 +21,7 @@ from utmost.core.exact.arrays import Floats
 from utmost.publish.workloads.measuring.axis_sums import AxisSums, Groups, Prefixes, Ranges, Taken, Windows
 from utmost.publish.workloads.measuring.measured_marginals import load_of
 from utmost.publish.workloads.measuring.row_sets import base_of, check_hats_fit, row_sums, row_values, rows_of
-from utmost.publish.workloads.measuring.unit_charge import PLAIN, ShareCondition, is_total
+from utmost.publish.workloads.measuring.unit_charge import SHARES_ADD_UP_TO_1, ShareCondition, is_total
 from utmost.publish.workloads.measuring.variance_components import relative_precision
 from utmost.publish.workloads.reconstruction.least_squares import Reconstruction
 from utmost.publish.workloads.workload import Workload
@@ -37,7 +37,7 @@ class HatErrors:
     place: int  # the index of the axis of hat functions
     marginals: tuple[Marginal, ...]  # the marginals that may be measured
     level: float  # epsilon of the noise at share 1, before `condition` scales it
-    condition: ShareCondition = PLAIN  # the condition on the shares under which the level holds
+    condition: ShareCondition = SHARES_ADD_UP_TO_1  # the condition on the shares under which the level holds
     _free: Floats = field(init=False, repr=False)
     _spaces: tuple["_ErrorSpace", ...] = field(init=False, repr=False)
     _loads: Floats = field(init=False, repr=False)

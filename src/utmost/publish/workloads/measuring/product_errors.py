@@ -18,7 +18,7 @@ from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Marginal
 
-MOST_VALUES = 1100  # the largest number of values of an axis along which rows are searched
+MOST_VALUES_WITH_ROWS = 1100  # the largest number of values of an axis along which rows are searched
 
 _SILENT = 100.0  # higher levels get the weight of this level, see `precision_weights`
 
@@ -51,9 +51,9 @@ class ProductErrors:
         for part in workload.parts:
             of_part = []
             for sums, axis, level in zip(part.sums, workload.domain.axes, chosen, strict=True):
-                if axis.size > MOST_VALUES:
+                if axis.size > MOST_VALUES_WITH_ROWS:
                     raise Unsupported(
-                        f"an axis with listed rows must have at most {MOST_VALUES} values",
+                        f"an axis with listed rows must have at most {MOST_VALUES_WITH_ROWS} values",
                         came=axis.size,
                         where=axis.levels[0],
                     )

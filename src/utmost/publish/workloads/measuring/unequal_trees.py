@@ -33,7 +33,7 @@ from utmost.core.privacy.unit import Unit
 from utmost.errors import OutOfRange, Unsupported
 from utmost.publish.workloads.bounds.workload_evidence import level_of_cells
 from utmost.publish.workloads.measuring.axis_sums import Groups
-from utmost.publish.workloads.measuring.unit_charge import PLAIN, ShareCondition
+from utmost.publish.workloads.measuring.unit_charge import SHARES_ADD_UP_TO_1, ShareCondition
 from utmost.publish.workloads.measuring.variance_components import relative_precision
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain
@@ -208,7 +208,7 @@ class TreeError(Display):
 
     @classmethod
     def of(
-        cls, workload: Workload, unit: Unit, epsilon: Number | Level, condition: ShareCondition = PLAIN
+        cls, workload: Workload, unit: Unit, epsilon: Number | Level, condition: ShareCondition = SHARES_ADD_UP_TO_1
     ) -> "TreeError":
         """Prepare the error of a workload that wants groups, over a domain of one axis."""
         instance(workload, Workload, "workload")

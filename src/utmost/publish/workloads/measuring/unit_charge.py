@@ -56,7 +56,7 @@ class ShareCondition:
 
 _PUBLIC, _LOUDEST = 256, 600.0  # a public total has at most 256 times the level of share 1, and at most the level 600
 
-PLAIN = ShareCondition(Fraction(1))
+SHARES_ADD_UP_TO_1 = ShareCondition(Fraction(1))
 """The condition that shares add up to 1, which satisfies the level for every unit."""
 
 TOTAL_FREE = ShareCondition(Fraction(1), Fraction(1))

@@ -18,7 +18,7 @@ from utmost.publish.workloads.planning.share_exchange import WeighedError, chord
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Marginal, finest_common, is_finer
 
-FEW = 16
+FEW_MARGINALS = 16
 """Up to this number of marginals, the search also starts from each single marginal with the share 1."""
 
 _MOST_PAIRS = 10**7
@@ -70,14 +70,14 @@ def search_starts(workload: Workload, marginals: dict[Marginal, int], error: Wei
     """Return the shares with which the search starts.
 
     The list has the shares of `plain_shares` and `chord_shares`, shares proportional to the number of marginals that
-    each represents, and the share 1 for each single marginal. For more than `FEW` marginals, equal shares of the finest
-    wanted marginals replace the shares of single marginals.
+    each represents, and the share 1 for each single marginal. For more than `FEW_MARGINALS` marginals, equal shares
+    of the finest wanted marginals replace the shares of single marginals.
     """
     names = list(marginals)
     starts = [*plain_shares(workload, names), chord_shares(error)]
     times = np.array(list(marginals.values()), dtype=float)
     starts.append(times / times.sum())
-    if len(names) <= FEW:
+    if len(names) <= FEW_MARGINALS:
         starts += list(np.eye(len(names)))
     else:
         finest = [not any(S != T and is_finer(S, T) for S in workload.marginals) for T in names]

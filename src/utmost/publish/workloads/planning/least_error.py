@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from utmost.core.exact.arrays import Floats
-from utmost.publish.workloads.measuring.unit_charge import PLAIN, ShareCondition
+from utmost.publish.workloads.measuring.unit_charge import SHARES_ADD_UP_TO_1, ShareCondition
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents
 from utmost.publish.workloads.planning.candidate_marginals import plain_shares, search_starts
 from utmost.publish.workloads.planning.share_exchange import WeighedError, best_shares, descended, lattice_shares
@@ -28,7 +28,7 @@ def least_shares(
     marginals: dict[Marginal, int],
     level: float,
     aim: str = "mean",
-    condition: ShareCondition = PLAIN,
+    condition: ShareCondition = SHARES_ADD_UP_TO_1,
 ) -> dict[Marginal, Fraction]:
     """Search for shares of little error over candidate marginals, rounded; `plain_shares` if these are as good."""
     names = list(marginals)

@@ -15,7 +15,7 @@ import numpy as np
 from utmost.core.exact.arrays import Floats
 from utmost.core.exact.one_thread import one_blas_thread
 from utmost.errors import Unsupported
-from utmost.publish.workloads.measuring.product_errors import MOST_VALUES, ProductErrors, row_precision
+from utmost.publish.workloads.measuring.product_errors import MOST_VALUES_WITH_ROWS, ProductErrors, row_precision
 from utmost.publish.workloads.measuring.product_rows import AxisRows, ProductRows, values_alone
 from utmost.publish.workloads.measuring.signed_axis import SignedAxis
 from utmost.publish.workloads.planning.row_search import RealRows, few_levels, real_rows, refitted, whole_rows
@@ -40,7 +40,7 @@ def product_rows(workload: Workload, level: float, together: str | None = None) 
     if together is not None:
         problem = problem.with_signed(WholeRows.of(workload.domain, together).place, level)
     if not problem.searched and together is None:
-        required = f"rows can be searched only along axes of 2 to {MOST_VALUES} values"
+        required = f"rows can be searched only along axes of 2 to {MOST_VALUES_WITH_ROWS} values"
         raise Unsupported(required, came=workload.domain.shape, remedy="Leave out rows=.")
     with one_blas_thread(), np.errstate(all="ignore"):
         real = problem.real_rows(level) if problem.searched else []

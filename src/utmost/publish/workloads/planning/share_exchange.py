@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import Array, Floats
-from utmost.publish.workloads.measuring.unit_charge import PLAIN, ShareCondition
+from utmost.publish.workloads.measuring.unit_charge import SHARES_ADD_UP_TO_1, ShareCondition
 from utmost.publish.workloads.measuring.variance_components import VarianceComponents, relative_precision
 
 _SCAN = np.linspace(0, 1, 9)
@@ -39,7 +39,11 @@ class WeighedError:
 
     @classmethod
     def of(
-        cls, blocks: VarianceComponents, spectra: Sequence[Array], level: float, condition: ShareCondition = PLAIN
+        cls,
+        blocks: VarianceComponents,
+        spectra: Sequence[Array],
+        level: float,
+        condition: ShareCondition = SHARES_ADD_UP_TO_1,
     ) -> "WeighedError":
         """Prepare the error for these spectra over the marginals of ``blocks``; ``level`` is the level of share 1."""
         squares = np.array([np.asarray(spectrum, dtype=float) for spectrum in spectra])

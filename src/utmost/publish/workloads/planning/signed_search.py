@@ -22,7 +22,7 @@ from utmost.core.exact.one_thread import one_blas_thread
 from utmost.core.noise.signed_cells import SignedRows, charge_of_rows
 from utmost.errors import OutOfRange
 
-MOST_CELLS = 5  # rows for more cells are searched in groups of cells
+MOST_CELLS_SEARCHED = 5  # rows for more cells are searched in groups of cells
 
 LARGEST_GROUP = 7  # `paired_rows` takes one cell and three pairs of cells, without a search
 
@@ -50,8 +50,8 @@ def signed_rows(
     """Return rows for 1 to 5 cells, and their budget shares, which spend the level exactly; up to half a second."""
     # `epsilon` is the level of all cells, for sensitivity 1. `square` requests as many rows as cells, so that the cells
     # determine the sums. `gram` is M of tr(M X^-1), by default with equal weights of the cells.
-    if not 1 <= cells <= MOST_CELLS:
-        raise OutOfRange(f"signed rows can be searched only for 1 to {MOST_CELLS} cells", came=cells)
+    if not 1 <= cells <= MOST_CELLS_SEARCHED:
+        raise OutOfRange(f"signed rows can be searched only for 1 to {MOST_CELLS_SEARCHED} cells", came=cells)
     epsilon = min(epsilon, _SILENT)
     with one_blas_thread():
         pool, sets = _searched(cells, square, gram)
@@ -69,7 +69,7 @@ def grouped_rows(
     """Split cells into groups (of 1 to 5, or 7): return sizes and shares, and each group's rows with their shares."""
     # The error of groups at shares w is the sum of c/w^2. It is least if w is proportional to c^(1/3); then it is the
     # cube of the sum of the c^(1/3). So choose the groups with the least sum of c^(1/3).
-    sizes = [size for size in (*range(1, MOST_CELLS + 1), LARGEST_GROUP) if size <= cells]
+    sizes = [size for size in (*range(1, MOST_CELLS_SEARCHED + 1), LARGEST_GROUP) if size <= cells]
     roots = {}
     for size in sizes:
         part = epsilon * size / cells  # an estimate of the group's level, which the shares below fix
@@ -89,7 +89,7 @@ def grouped_rows(
 
 
 def _rows_of_group(size: int, epsilon: float, *, square: bool) -> tuple[SignedRows, tuple[Fraction, ...]]:
-    return signed_rows(size, epsilon, square=square) if size <= MOST_CELLS else paired_rows(size // 2)
+    return signed_rows(size, epsilon, square=square) if size <= MOST_CELLS_SEARCHED else paired_rows(size // 2)
 
 
 def paired_rows(pairs: int) -> tuple[SignedRows, tuple[Fraction, ...]]:

@@ -28,7 +28,7 @@ from utmost.publish.promises.codec import header
 from utmost.tables.files.atomic import write_together
 from utmost.tables.files.json_files import write_list
 
-SHOWN = 24
+MOST_VERTICES_SHOWN = 24
 
 # Posteriors of more than `_WIDEST` secrets are printed as heights only; files and JSON have the posteriors.
 _WIDEST = 8
@@ -68,9 +68,10 @@ def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> Non
     """Print, for each orbit, how many vertices it has, and the heights of one of them."""
     console = screen()
     console.print(facts({"secrets": spelled, "vertices": str(count), "orbits": str(len(rows))}))
-    shown = [[heights_text(row["heights"]), str(row["size"])] for row in rows[:SHOWN]]
+    shown = [[heights_text(row["heights"]), str(row["size"])] for row in rows[:MOST_VERTICES_SHOWN]]
     console.print(
-        grid(["one vertex, by its exponents h", "vertices"], shown), *others(len(rows) - SHOWN, "more orbits")
+        grid(["one vertex, by its exponents h", "vertices"], shown),
+        *others(len(rows) - MOST_VERTICES_SHOWN, "more orbits"),
     )
 
 
@@ -136,12 +137,16 @@ def vertices(
     if as_json:
         return _stream(spelled, ptype, level, sys.stdout, heights=heights)
     with progress_bar(f"Listing the vertices of {spelled}"):
-        first = list(islice(_rows(ptype, heights=True), SHOWN + 1))
-        posteriors = [[] for _ in first[:SHOWN]] if heights else list(islice(_rows(ptype, heights=False), SHOWN))
+        first = list(islice(_rows(ptype, heights=True), MOST_VERTICES_SHOWN + 1))
+        posteriors = (
+            [[] for _ in first[:MOST_VERTICES_SHOWN]]
+            if heights
+            else list(islice(_rows(ptype, heights=False), MOST_VERTICES_SHOWN))
+        )
         number = sum(1 for _ in islice(_rows(ptype, heights=True), _MOST_SHOWN + 1))
     total = f"{number}" if number <= _MOST_SHOWN else f"more than {_MOST_SHOWN}: --count gives the number"
     listed_rows = list(zip(first, posteriors, strict=False))
-    show_vertices(spelled, ptype, level, total, listed_rows, len(first) > SHOWN, plot)
+    show_vertices(spelled, ptype, level, total, listed_rows, len(first) > MOST_VERTICES_SHOWN, plot)
 
 
 def _stream(spelled: str, ptype: PrivacyType, level: Level | None, file: TextIO, *, heights: bool) -> None:

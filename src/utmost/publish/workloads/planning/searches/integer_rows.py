@@ -1,6 +1,6 @@
 """Search for integer rows along every axis, and their products."""
 
-from utmost.publish.workloads.measuring.product_errors import MOST_VALUES
+from utmost.publish.workloads.measuring.product_errors import MOST_VALUES_WITH_ROWS
 from utmost.publish.workloads.measuring.wanted_sums import wants_marginals
 from utmost.publish.workloads.planning.product_search import product_rows
 from utmost.publish.workloads.planning.searches.plan_search import FoundSums, PlanRequest, SearchObstacle, mean_alone
@@ -19,9 +19,10 @@ class RowSearch:
                 "integer rows can be searched only for at most 64 tables over a small domain", "Leave out method=."
             )
         sizes = request.workload.domain.shape
-        if max(sizes, default=1) > MOST_VALUES or max(sizes, default=1) < 2:
+        if max(sizes, default=1) > MOST_VALUES_WITH_ROWS or max(sizes, default=1) < 2:
             return SearchObstacle(
-                f"integer rows can be searched only along axes of 2 to {MOST_VALUES} values", "Leave out method=."
+                f"integer rows can be searched only along axes of 2 to {MOST_VALUES_WITH_ROWS} values",
+                "Leave out method=.",
             )
         return mean_alone(self.name, request)
 
