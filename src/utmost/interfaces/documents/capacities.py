@@ -1,6 +1,6 @@
 """Write and read the capacities of a privacy type as a document that anyone can check again.
 
-The field ``method`` says how a capacity was found. Nothing in the document proves it, so no check reports it.
+The field ``method`` says how a capacity was found. Nothing in the document proves this, so no check reports the field.
 """
 
 from collections.abc import Mapping, Sequence

@@ -25,7 +25,8 @@ def save_design(mechanism: Optimum | Channel, path: Path | str, *, overwrite: bo
 
     Args:
         mechanism: Design with its certificate, or channel with its names; exact numbers are written as text.
-        path: .json for everything, .csv for only the probabilities (for a channel also .tsv).
+        path: Path that ends in .json to save everything, or in .csv (for a channel also .tsv) to save only the
+            probabilities.
         overwrite: Whether to replace an existing file.
 
     Raises:

@@ -519,7 +519,7 @@ class RemoteLedger:
 
 
 def _sent(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
-    """Return a request as JSON; refuse a publication with `request`, because the call names its repetitions."""
+    """Return a request as JSON; refuse one with its own `request`, which is an argument of the client's method."""
     if isinstance(request, AnswerRequest):
         return request.facts()
     if request.request is not None:

@@ -1,4 +1,4 @@
-"""Measure the sum of an amount and the number of events with one noise: an axis that splits the amount into parts.
+"""Measure the sum of an amount and the number of events with one noise, on an axis that splits amounts into parts.
 
 An event of amount x between l and h adds x - l to the first part S and h - x to the second part S'. If missing amounts
 are left out, an event without an amount adds h - l to a third part M. So
@@ -46,7 +46,7 @@ Weights = tuple[Fraction, ...]
 
 @dataclass(frozen=True, slots=True)
 class AmountColumn:
-    """One column of a published table of an amount: numbers of events, or sums of amounts."""
+    """One column of a published table of an amount; its values are numbers of events, or sums of amounts."""
 
     name: str
     weights: Weights  # the value is the sum of the parts, each times its weight

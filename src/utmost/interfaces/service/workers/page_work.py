@@ -385,7 +385,7 @@ def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def serve(channel: Connection, begun: Callable[[], object], ended: Callable[[], object]) -> None:
-    """Answer numbered requests until the channel closes; first send answer 0: this process is ready."""
+    """Answer numbered requests until the channel closes; first send answer 0, when the process is ready."""
     channel.send_bytes(json.dumps([0, {"found": {}, "status": 200, "problem": ""}]).encode())
     with suppress(EOFError):
         while True:

@@ -75,7 +75,7 @@ class MatrixPart:
 
 
 def variance_below(level: Level) -> Fraction:
-    """Return a rational just below 1/(cosh E - 1), the variance of geometric noise at this level E; 0 above 90 000."""
+    """Return a rational just below 1/(cosh E - 1), the variance of geometric noise at level E; 0 if E > 90 000."""
     low = _alpha_below(level)
     return 2 * low / (1 - low) ** 2
 

@@ -10,8 +10,9 @@ convex, so that
     m |d|^2 <= (grad f(x) - grad f(z*)) (x - z*) <= grad f(x) (x - z*) <= -g d,
     m/2 |d|^2 <= sum over cells of -g_i d_i - m/2 d_i^2, each at most its largest value for d_i within its bounds.
 
-Without bounds near x this gives |d| <= |g|/m. A cell at a bound adds nothing if g pushes it beyond the bound. Every
-number here is an integer over one denominator; `CleanProof.residual` is the bound on |d|, rounded up to three digits.
+Without bounds near x the last inequality gives |d| <= |g|/m. A cell at a bound adds nothing if g pushes it beyond the
+bound. Every number here is an integer over one denominator; `CleanProof.residual` is the bound on |d|, rounded up to
+three digits.
 
 If m is 0, as for overlapping marginals, many tables minimise f, and all these have the same measured sums. The bound is
 then on these sums, not on cells:
@@ -47,7 +48,7 @@ _DIGITS = 3  # digits of the bounds in a certificate
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CleanCertificate:
-    """The integer cells, the real cells, and the multipliers of public sums, which prove a clean table."""
+    """The integer cells, the real cells and the multipliers that prove a clean table to be near least squares."""
 
     cells: NDArray[Any] = field(repr=False)  # cells and rest are integers of the domain's shape
     bits: int  # the real cells are cells + rest / 2^bits
@@ -131,7 +132,7 @@ def certificate_of(
 def proof_of(
     reconstruction: SumSquares, measured: MeasuredSums, certificate: CleanCertificate, facts: PublicFacts | None = None
 ) -> CleanProof:
-    """Check a certificate and return the bounds that it proves; about a second for 10^5 cells."""
+    """Check a certificate and return the bounds that it proves; this takes about a second for 10^5 cells."""
     domain, unit = reconstruction.domain, 1 << certificate.bits
     cells, rest = certificate.cells.astype(object), certificate.rest.astype(object)
     if np.any(cells < 0):

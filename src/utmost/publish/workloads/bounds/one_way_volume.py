@@ -32,7 +32,7 @@ _MOST_GROUPS = 2000
 
 
 def one_way_bound(workload: Workload, unit: Unit) -> float | None:
-    """Return a lower bound on lim epsilon^2 * error of any mechanism; None if other than one-way tables are wanted."""
+    """Return a lower bound on lim epsilon^2 * error of any mechanism for one-way tables; None if none is known."""
     if unit.cells != 1 or unit.in_total is not None or unit.exactly or unit.is_shared or unit.is_distinct:
         return None
     if unit.neighbours == "change-one" and not unit.nonnegative:

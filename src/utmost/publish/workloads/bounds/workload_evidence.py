@@ -248,7 +248,7 @@ def is_whole(unit: Unit) -> bool:
 
 
 def answers_below(workload: Workload, unit: Unit, level: Level, together: str | None = None) -> list[Fraction]:
-    """For each part, return the mean over its answers of a lower bound on the answer's error by any mechanism."""
+    """For each part, return the mean of one lower bound for each answer, on this answer's error by any mechanism."""
     whole = is_whole(unit)
     known: dict[int, Fraction] = {}
     means = []

@@ -1,4 +1,4 @@
-"""Kinds of sums along one axis: over groups of a level, ranges, prefixes, windows, listed values, or with weights.
+"""Kinds of sums along one axis: groups of a level, ranges, prefixes, windows, listed values, weighted sums.
 
 A part of a workload has one kind of sums for each axis. Each sum is a row of weights, one for each value of the axis.
 An answer takes one row of each axis, and adds up all cells, each times the product of its weights in these rows.

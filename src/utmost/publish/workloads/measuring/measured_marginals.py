@@ -58,7 +58,7 @@ def load_of(marginal: Marginal) -> int:
 
 
 def marginal_in_words(domain: Domain, marginal: Marginal) -> str:
-    """Describe a measured marginal for people, such as "hat functions of age, 16 apart, by sex"."""
+    """Describe a measured marginal in words, such as "hat functions of age, 16 apart, by sex"."""
     place = place_of_hats([marginal])
     if is_difference(marginal):
         differing = [name for name, level in zip(domain.columns, marginal, strict=True) if level == DIFFERENCE]

@@ -46,8 +46,8 @@ class AxisRows:
     Args:
         level: Level of the axis whose groups are the values.
         rows: Nonnegative integers, (rows, values); no row of zeros.
-        parts: The number N. Each row has the share 1/N of the level; each value has the share 1 - (sum of its column)/N
-            >= 1/N.
+        parts: The number N. Each row has the budget share 1/N; each value has the budget share 1 - (sum of its
+            column)/N >= 1/N.
 
     Raises:
         OutOfRange: if an entry is negative, if a column adds up to N or more, or if there are too many rows or parts.
@@ -115,7 +115,7 @@ class AxisRows:
         return self.parts
 
     def words(self, axis: Axis, number: int) -> str:
-        """Describe a class for people, such as "5 values of age"."""
+        """Describe a class in words, such as "5 values of age"."""
         count = len(self.places[number])
         kind = "row" if len(self.rows) and number == len(self.places) - 1 else "value"
         return f"{count} {kind}{'s' * (count > 1)} of {axis.levels[0]}"
@@ -266,7 +266,7 @@ class ProductRows:
         return whole
 
     def words(self, marginal: Marginal) -> str:
-        """Describe a measured marginal for people, such as "5 values of age by 3 rows of race"."""
+        """Describe a measured marginal in words, such as "5 values of age by 3 rows of race"."""
         along = zip(self.domain.axes, self.axes, self.classes(marginal), strict=True)
         return " by ".join(listed.words(axis, number) for axis, listed, number in along)
 
@@ -305,7 +305,7 @@ def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRo
 
 
 def values_alone(axis: Axis, level: int = 0) -> AxisRows:
-    """Return rows that measure only the groups of a level, each at the full level."""
+    """Return rows that measure only the groups of a level of the axis, each with the share 1."""
     instance(axis, Axis, "axis")
     level = integer(level, "level")
     return AxisRows(level, np.zeros((0, axis.groups(level)), dtype=np.int64), 1)

@@ -156,7 +156,7 @@ class SignedAxis:
         return left * (1 << _DIGITS) + rounded.dot(off), below << _DIGITS
 
     def words(self, axis: Axis, number: int) -> str:
-        """Describe a class for people, such as "'a' - 'b' of kind"."""
+        """Describe a class in words, such as "'a' - 'b' of kind"."""
         labels = [repr(str(label_text(label))) for label in axis.labels[0]]
         sums = []
         for place in self.places[number].tolist():

@@ -71,7 +71,7 @@ class UnequalTree(Display):
         return _tree, (self.groups, self.firsts, self.parents)
 
     def added(self, values: Array, level: int) -> Array:
-        """Add up values of the level below over the children of each group of a level."""
+        """For each group of a level, add up the values of its children in the level below."""
         return np.asarray(np.add.reduceat(values, self.firsts[level - 1]))
 
 
@@ -199,7 +199,7 @@ def estimates_of_groups(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TreeError(Display):
-    """The error of a workload over a tree by budget shares, in units of the variance of noise at ``level``."""
+    """The error of a workload over a tree as a function of shares, in units of the variance of noise at ``level``."""
 
     tree: UnequalTree
     weights: tuple[Floats, ...] = field(repr=False)  # for each level, the weight of each group's variance; (groups,)

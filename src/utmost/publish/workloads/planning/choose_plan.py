@@ -33,12 +33,12 @@ def choose_plan(
 ) -> Plan:
     """Search for a plan for a workload: the sums to measure, and the budget share of each.
 
-    Each kind of sums that applies has its own search. The function returns the plan with the least error at the highest
-    level; among plans of equal error, the one with the simplest sums. The search of marginals begins with several sets
-    of shares, and exchanges shares between pairs of marginals. Its plan is never worse than measuring only the cells,
-    than equal shares of the wanted tables, and than equal shares of all candidates. The plan may not be optimal:
-    compare its error with lower bounds. Shares of marginals are multiples of 1/1000 (of smaller steps for more than 50
-    marginals), or equal shares.
+    Each kind of sums that can answer the workload has its own search. The function returns the plan with the least
+    error at the highest level; among plans of equal error, the one with the simplest sums. The search of marginals
+    begins with several sets of shares, and exchanges shares between pairs of marginals. Its plan is never worse than
+    measuring only the cells, than equal shares of the wanted tables, and than equal shares of all candidates. The plan
+    may not be optimal: compare its error with lower bounds. Shares of marginals are multiples of 1/1000 (of smaller
+    steps for more than 50 marginals), or equal shares.
 
     Args:
         wanted: Wanted sums, and the weights of their errors.

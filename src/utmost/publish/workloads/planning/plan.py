@@ -474,7 +474,8 @@ class Plan(Display):
         """The plan's error divided by a lower bound for any mechanism, for small epsilon, rounded up.
 
         The bound follows from the volume of the changes that one individual may make, see `one_way_bound`. None if the
-        wanted sums are not several one-way tables, with or without the total.
+        wanted sums are not several one-way tables, with or without the total, or if no such bound is known for the
+        unit.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(a=range(5), b=range(5))

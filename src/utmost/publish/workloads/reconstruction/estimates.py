@@ -49,7 +49,7 @@ class LeastSquares(Protocol):
     def on_cells(
         self, measured: Mapping[Marginal, NDArray[Any]]
     ) -> tuple[SumSquares, dict[Marginal, tuple[NDArray[Any], int]]]:
-        """Return least squares over sums of cells, for clean tables, with the measured sums and their divisors."""
+        """Return the least-squares problem of a clean table, in sums of cells; and its measured sums with divisors."""
 
 
 @runtime_checkable

@@ -1,6 +1,6 @@
 """Solve a linear program whose rows are sums of groups by Mehrotra's interior point method [mehrotra1992].
 
-The program is: minimise c x for 0 <= x <= 1, if the sum of every group must lie between two bounds. The groups of a
+The program is: minimise c x for 0 <= x <= 1, where the sum of every group lies between two bounds. The groups of a
 marginal are disjoint, so A D A' has a diagonal block for each marginal. The largest block is eliminated, and conjugate
 gradients solve for the others: a step takes about fifty passes over the cells, and dozens of passes over a matrix of
 groups. A general solver would factorize the whole matrix.
@@ -165,7 +165,7 @@ def _conjugate(product: Callable[[Floats], Floats], scale: Floats, right: Floats
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Point:
-    """A point inside: distances to the lower and upper bounds, prices of the sums, and prices of the bounds."""
+    """A point inside all bounds: distances to lower and upper bounds, prices of the sums, and prices of the bounds."""
 
     z: Floats
     left: Floats
@@ -179,7 +179,7 @@ class _Point:
         return float((self.z * self.down).sum() + (self.left * self.up).sum()) / (2 * self.z.size)
 
     def lengths(self, move: Floats, fall: Floats, rise: Floats) -> tuple[float, float]:
-        """Return the longest steps of cells and of prices that stay inside."""
+        """Return the longest steps of cells and of prices that stay inside all bounds."""
         far = min(_longest(move, self.z), _longest(-move, self.left))
         return far, min(_longest(fall, self.down), _longest(rise, self.up))
 

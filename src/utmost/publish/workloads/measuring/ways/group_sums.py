@@ -164,7 +164,7 @@ def _components(workload: Workload, marginals: tuple[Marginal, ...]) -> tuple[Va
 
 
 def exactly_charged(theorem: str) -> str:
-    """Return the theorem for shares that add up to more than 1, because one individual cannot change so much."""
+    """Reword a theorem for shares that add up to more than 1, as they may if one individual cannot change so much."""
     for plain, exact in _EXACTLY.items():
         theorem = theorem.replace(plain, exact)
     return theorem

@@ -31,7 +31,7 @@ class MarginalSearch:
 
 
 def shares_of_marginals(request: PlanRequest, condition: ShareCondition) -> Shares:
-    """Return the shares of least error found under one condition."""
+    """Return the shares of least error that the search finds under one `ShareCondition`."""
     workload = request.workload
     if not request.is_restricted and wants_marginals(workload):
         return tables_shares(request, condition, signs=False)

@@ -5,7 +5,7 @@ from utmost.publish.workloads.planning.searches.plan_search import FoundSums, Pl
 
 
 class SignedSearch:
-    """Search for sums with coefficients 1 and -1 along the axis of ``together``, and with integers along the others."""
+    """Search for sums with coefficients 1 and -1 along the axis ``together``, and integer ones along all other axes."""
 
     name = "signed sums"
 
