@@ -1,7 +1,7 @@
 """A public table for examples: applicants and admissions to the graduate school at Berkeley in 1973.
 
-Source: Bickel, Hammel and O'Connell (1975), Science 187, as in R's UCBAdmissions: the six largest departments, by sex.
-The table consists of twenty-four published counts.
+The twenty-four published counts are those of the six largest departments, by sex, as in R's UCBAdmissions. Source:
+Bickel, Hammel and O'Connell (1975), Science 187.
 """
 
 from collections.abc import Iterator

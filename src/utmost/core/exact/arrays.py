@@ -39,7 +39,7 @@ def as_array(values: object, name: str = "array", ndim: int | None = None) -> Ar
     Args:
         values: Anything that NumPy reads as an array of numbers.
         name: Name of the array, for messages.
-        ndim: Number of dimensions that it must have.
+        ndim: Number of dimensions that the array must have.
 
     Raises:
         NotANumber: if an entry is a boolean, NaN, infinite, None or of another type (the message names its position),

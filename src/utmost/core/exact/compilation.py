@@ -30,7 +30,7 @@ def on_compilation(announce: Callable[[], object]) -> Iterator[None]:
 
 
 def in_machine_code(function: F, *, inside: bool = False, **options: Any) -> F:
-    """Let numba compile a function at its first call. Set ``inside`` if only compiled functions call it."""
+    """Let numba compile a function at its first call. Set ``inside`` if only compiled functions call the function."""
     from numba import njit
 
     _show_compilations()

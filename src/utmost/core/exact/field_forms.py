@@ -1,7 +1,7 @@
 """The forms of a record's fields: how each field is written as JSON, read back, and named to people.
 
 The metadata of each field of a frozen dataclass contain its form. The forms define how a record is written as JSON,
-read and digested, and which rows pages and screens show, so that a new field is listed nowhere else.
+read and digested, and which fields are shown on pages and screens, so that a new field is listed nowhere else.
 """
 
 from collections.abc import Callable, Iterator, Mapping

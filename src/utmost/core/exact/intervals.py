@@ -1,7 +1,7 @@
 """Intervals that contain a real number; exp, log and sine of such intervals; and conversion to floats.
 
 Python-flint (Arb) computes the functions on balls, whose radius bounds every error. The ends of a ball are converted to
-fixed-point integers, rounded outward. A ball is right at any precision: more precision makes it narrower.
+fixed-point integers, rounded outward. A ball is right at any precision: more precision makes the ball narrower.
 """
 
 import math
@@ -272,7 +272,7 @@ _setting = Lock()
 
 @contextmanager
 def working_precision(bits: int) -> Iterator[None]:
-    """Set Arb's precision to ``bits`` within this context. Other threads that want to set it wait."""
+    """Set Arb's precision to ``bits`` within this context. Other threads that want to set the precision wait."""
     with _setting:
         before, ctx.prec = ctx.prec, bits
         try:
@@ -321,7 +321,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def round_up(x: Fraction | Interval | int) -> float:
-    """A float >= x; for a rational, the smallest one. A reported epsilon is rounded this way.
+    """A float >= x; for a rational, the smallest one. A reported epsilon is rounded up.
 
     >>> Fraction(round_up(Fraction(1, 10))) >= Fraction(1, 10)
     True
@@ -339,7 +339,7 @@ def round_up(x: Fraction | Interval | int) -> float:
 
 
 def round_down(x: Fraction | Interval | int) -> float:
-    """A float <= x; for a rational, the largest one. A reported utility is rounded this way.
+    """A float <= x; for a rational, the largest one. A reported utility is rounded down.
 
     >>> Fraction(round_down(Fraction(1, 10))) <= Fraction(1, 10)
     True

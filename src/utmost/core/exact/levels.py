@@ -35,7 +35,7 @@ class Level:
 
     Attributes:
         base: Rational base of alpha, or None for 1/e.
-        power: Exponent of the base. If the base is None, this is epsilon.
+        power: Exponent of the base, which is epsilon if the base is None.
     """
 
     base: Fraction | None
@@ -176,7 +176,7 @@ def level(epsilon: Number | Level | None = None, alpha: Number | None = None) ->
     """The level with this epsilon, or with this alpha; give exactly one of the two.
 
     Args:
-        epsilon: Positive number, or a `Level`, which is returned.
+        epsilon: Positive number, or a `Level`, which is returned unchanged.
         alpha: Number strictly between 0 and 1; alpha = exp(-epsilon).
 
     Raises:

@@ -34,7 +34,7 @@ class LineDisplay(Protocol):
     """A display of one line: a terminal, a notebook, or a list in a test."""
 
     def show(self, line: str) -> object:
-        """Replace the line shown before. An empty line erases it."""
+        """Replace the line shown before, or erase that line if ``line`` is empty."""
 
     @property
     def width(self) -> int: ...

@@ -95,7 +95,7 @@ class EuclideanLaplace:
         return round_up(self.margin_fraction(read_confidence(confidence)))
 
     def margin_fraction(self, confidence: Fraction) -> Fraction:
-        """A rational r with P(|V| <= r) >= confidence; `margin` rounds it up to a float."""
+        """A rational r with P(|V| <= r) >= confidence; `margin` rounds this r up to a float."""
         bits = 128 + self.level.power.denominator.bit_length()
         return gamma_quantile(self.dimensions, 1 - confidence) / self.level.epsilon_interval(bits).lower
 

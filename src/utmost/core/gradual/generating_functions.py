@@ -80,7 +80,7 @@ class GeneratingFunction:
 
     @property
     def fractions(self) -> tuple[Fraction, ...] | None:
-        """The coefficients of N / B_g; None if they are irrational."""
+        """The coefficients of N / B_g, or None if they are irrational."""
         if not any(self.linear):
             return self.constant
         b = self.exact_ratio
@@ -92,7 +92,7 @@ class GeneratingFunction:
 
     @property
     def exact_ratio(self) -> Fraction | None:
-        """The ratio b as a Fraction; None if b is irrational."""
+        """The ratio b as a Fraction, or None if b is irrational."""
         if self.level is None:
             return Fraction(0)
         return self.level.alpha_fraction() if self.level.is_rational else None

@@ -135,7 +135,7 @@ def _same(lower: Staircase, higher: Staircase) -> bool:
 
 
 def _common_grid(lower: Staircase, higher: Staircase) -> Fraction | None:
-    """The widest cell that divides all steps of both staircases; None if a period has more than `_MOST_CELLS` cells."""
+    """The widest cell that divides all steps of both staircases, or None if a period has more than `_MOST_CELLS`."""
     widths: list[Fraction] = []
     for distribution in (lower, higher):
         if distribution.exact_gamma is None:
@@ -238,7 +238,7 @@ def _bracket(wave: _Wave, t: Fraction, unit: Fraction) -> tuple[Fraction, Fracti
 
 
 def _halved(wave: _Wave, after: Fraction, before: Fraction, step: Fraction) -> tuple[Fraction, Fraction] | None:
-    """Halve a bracket until it is at most two steps wide; None if a sign is uncertain."""
+    """Halve a bracket until it is at most two steps wide, or None if a sign is uncertain."""
     is_rising = wave.around(Interval.of(after, _BITS)).high < 0
     while before - after > 2 * step:
         middle = (after + before) / 2

@@ -66,7 +66,7 @@ def step_price(prices: Prices, held: Level | None, to: Level) -> Fraction:
 
     Args:
         prices: Prices of the levels for sale, from `read_prices`.
-        held: Largest level that the buyer already has; None if the buyer has none.
+        held: Largest level that the buyer already has, or None if the buyer has none.
         to: One of the levels for sale.
 
     Raises:

@@ -28,7 +28,7 @@ class Tightening:
 
     Args:
         lower: Smaller epsilon, per unit.
-        higher: Larger epsilon, per unit; None for infinity, where V_higher = 0 and W = V_lower.
+        higher: Larger epsilon, per unit, or None for infinity, where V_higher = 0 and W = V_lower.
 
     Raises:
         OutOfRange: if the epsilon of ``lower`` is larger than that of ``higher``.
@@ -111,8 +111,8 @@ class Bridge:
     r"""The distribution of K = V_middle - V_higher given W = V_lower - V_higher. K and W are independent of V_higher.
 
     With a > m > b the alphas of lower, middle and higher, W' the tightening noise from higher to middle, and W'' the
-    tightening noise from middle to lower, P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0
-    this is a mixture. With s the sign of w, J ~ Geom(am) and G ~ Geom(m/a):
+    tightening noise from middle to lower, P(K = k | W = w) = P(W' = k) P(W'' = w - k) / P(W = w). For w != 0 the
+    distribution of K is a mixture. With s the sign of w, J ~ Geom(am) and G ~ Geom(m/a):
 
     ========  =================================================  ==============================================
     home      (b/m) (1-am)(a-m) / ((1-ab)(a-b))                  K = 0
@@ -124,7 +124,8 @@ class Bridge:
     where rest = a (1-mb)(m-b)(1-am) / (m (1-m^2)(1-ab)(a-b)). At w = 0 (with s = +1), K = 0 with
     probability w_0/(w_0 + t), and else K has the mixture; w_0 is `Tightening.stay`, and t = (1-w_0)(1-a)/(1+a).
 
-    With ``higher`` None (epsilon = infinity, no noise) this is `Relaxing`: K = V_middle and W = V_lower.
+    With ``higher`` None (epsilon = infinity, no noise) the distribution is that of `Relaxing`: K = V_middle and W =
+    V_lower.
 
     Args:
         lower, middle, higher: Levels per unit, strictly increasing in epsilon; ``higher`` may be None.

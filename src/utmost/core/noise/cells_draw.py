@@ -56,7 +56,7 @@ class CellsDraw(DrawDistribution):
         cells: Number n of cells.
         changed: Number k of cells that one individual changes, at most n.
         sensitivity: Largest change s of a cell by one individual, an integer >= 1.
-        in_total: Largest sum of the changes of all cells by one individual, an integer from s to ks; None for ks.
+        in_total: Largest sum of the changes of all cells by one individual, an integer from s to ks, or None for ks.
         neighbours: "add-remove", or "change-one" if a record is replaced.
         nonnegative: Whether an individual's presence lowers no cell; False for changes of any sign.
         step: First step r, from 1 to s: all \|x_i\| < r are equally likely.

@@ -126,7 +126,7 @@ class Combination(Display):
 
     @property
     def step(self) -> Fraction | None:
-        """The largest common divisor of all coefficients; None if it is less than 2^-40 of the largest.
+        """The largest common divisor of all coefficients, or None if it is less than 2^-40 of the largest.
 
         >>> Combination([2, "4/3"], 1).step
         Fraction(2, 3)
@@ -165,7 +165,7 @@ class Combination(Display):
     def mean_size(self) -> float:
         r"""E|S| in floats, from the characteristic function f of S.
 
-        On a lattice this is the mean of (1 - f(t))/(2 sin^2(t/2)) over a period, a sum that converges geometrically.
+        On a lattice E|S| is the mean of (1 - f(t))/(2 sin^2(t/2)) over a period, a sum that converges geometrically.
         If S is on no lattice, or needs more than 10^6 points, the integral for Laplace noise is used instead.
 
         >>> round(Combination([1], 1).mean_size, 12), round(Combination([1, 1], 1e-9).mean_size * 1e-9, 9)
@@ -329,7 +329,7 @@ class Combination(Display):
 
     @cached_property
     def _single(self) -> Geometric | None:
-        """The noise G of the only term of S; None if S has several terms."""
+        """The noise G of the only term of S, or None if S has several terms."""
         return Geometric(self.levels[0]) if self.counts == (1,) else None
 
     @cached_property
@@ -371,7 +371,7 @@ class Combination(Display):
 
     @cached_property
     def _on_integers(self) -> OnIntegers | None:
-        """The inversion of S on its lattice; None if it is too large. The result is cached, since successive answers
+        """The inversion of S on its lattice, or None if it is too large. The result is cached, since successive answers
         have equal terms.
         """
         terms = self.coefficients, self.levels, self.counts

@@ -152,18 +152,18 @@ class Distribution(Display, ABC):
         """The trade-off curve of the best tests between X and X + distance, for a distance of at least 0."""
 
     def worst_level(self, distance: Fraction) -> Level | None:
-        """The largest privacy loss between X and X + d, over all d up to ``distance``; None for the distance 0."""
+        """The largest privacy loss between X and X + d, over all d up to ``distance``, or None for the distance 0."""
         return self.curve(distance).worst_level
 
     @property
     def periodicity(self) -> Periodicity | None:
-        """The period of the probabilities on the integers; None if they do not repeat."""
+        """The period of the probabilities on the integers, or None if they do not repeat."""
         return None
 
     @property
     @abstractmethod
     def lipschitz_level(self) -> Level | None:
-        """The smallest level per unit at which the noise is Lipschitz private; None if there is none."""
+        """The smallest level per unit at which the noise is Lipschitz private, or None if there is none."""
 
     @abstractmethod
     def cdf(self, x: Any) -> Any:

@@ -1,6 +1,6 @@
 """Read the arguments of pmf, cdf and quantiles, and return the matching type of numbers.
 
-For an int or a Fraction the result is exact, for a float it is a float, for a numeric array or list a float64 array,
+For an int or a Fraction the result is exact, for a float a float, for a numeric array or list a float64 array,
 and for an object array an object array of Fractions.
 
 Quantiles on the integers are decided exactly: by floats if their error cannot matter, else by intervals and algebra.

@@ -50,9 +50,10 @@ class IntegerDistribution(Distribution):
     other methods are computed from these five, and a subclass may override them by faster or exact methods. Every
     general method is exact or certified, or has the error that its docstring states; otherwise it raises `Unsupported`.
 
-    The result type of pmf, cdf and ccdf depends on their argument. For an int or a Fraction it is a Fraction if all
-    alphas are rational, else a float. For a float it is a float, for a numeric array or list a float64 array, and for
-    an object array an object array of Fractions. Floats are right to a few units in the last place, in both tails.
+    The result type of pmf, cdf and ccdf depends on their argument. For an int or a Fraction the result is a Fraction if
+    all alphas are rational, else a float. For a float the result is a float, for a numeric array or list a float64
+    array, and for an object array an object array of Fractions. Floats are right to a few units in the last place, in
+    both tails.
     """
 
     __slots__ = ()
@@ -71,8 +72,8 @@ class IntegerDistribution(Distribution):
         Args:
             arithmetic: Function from a level to b = alpha, the complement 1 - b and ``power(k)`` = b^k, in fractions,
                 intervals or floats. Write one formula of sums, products and quotients: it is evaluated in all three
-                kinds of numbers. If it subtracts no nearly equal numbers, the floats are right to a few units in the
-                last place.
+                kinds of numbers. If the formula subtracts no nearly equal numbers, the floats are right to a few units
+                in the last place.
             i: Integer, or for floats an array of integers.
         """
 
@@ -92,7 +93,7 @@ class IntegerDistribution(Distribution):
 
     @property
     def ratio(self) -> Level | None:
-        """The level per unit if this is geometric noise, whose sums are a `Combination`; None for any other
+        """The level per unit if this is geometric noise, whose sums are a `Combination`, or None for any other
         distribution.
         """
         return None
@@ -249,7 +250,7 @@ class IntegerDistribution(Distribution):
         return worst, masses.size - 1
 
     def worst_level(self, distance: Fraction) -> Level | None:
-        """The largest privacy loss between X and X + d, over all d up to ``distance``; None for the distance 0.
+        """The largest privacy loss between X and X + d, over all d up to ``distance``, or None for the distance 0.
 
         The loss is largest at `worst_place`. If ``distance`` is the sensitivity, the result is ``level``, provided that
         it exceeds the loss by at most one part in 10^12, and is not below it by more than intervals of about 400 bits
@@ -385,7 +386,7 @@ class IntegerDistribution(Distribution):
         return formula if self.is_rational else None
 
     def _at_most(self, x: Any, *, mirrored: bool) -> Any:
-        """P(X <= x), or P(X > x) if ``mirrored``. On one side of zero this is a tail, on the other 1 minus a tail."""
+        """P(X <= x), or P(X > x) if ``mirrored``. The result is a tail, or 1 minus a tail."""
 
         def one(n: int) -> Fraction:
             tail: Fraction = self.tail(ExactPowers, n + 1 if n >= 0 else -n)

@@ -15,7 +15,7 @@ from utmost.errors import OutOfRange
 
 
 def lipschitz_level(distribution: Any) -> Level | None:
-    """The smallest level per unit at which noise is Lipschitz private; None if there is none.
+    """The smallest level per unit at which noise is Lipschitz private, or None if there is none.
 
     A staircase on the integers needs its whole level for one unit, since its log-probability decreases by epsilon
     between two neighbouring integers once a period. Geometric noise needs the level divided by the sensitivity, and

@@ -50,9 +50,9 @@ class DeclaredNoise(Display):
         kind: "discrete laplace", also called two-sided geometric, with P(x) proportional to exp(-|x| / scale) on the
             integers; "laplace", with a density of the same form; "discrete gaussian", P(x) proportional to
             exp(-x^2 / (2 variance)) on the integers; "gaussian", the normal density.
-        size: Scale of a Laplace distribution, variance of a Gaussian one. If a column contains the sizes, this is the
-            largest of them, or 0 before the column has been read.
-        column: Name of the column with the noise size of each row; None if all rows have noise of the same size.
+        size: Scale of a Laplace distribution, variance of a Gaussian one. If a column contains the sizes, ``size`` is
+            the largest of these, or 0 before the column has been read.
+        column: Name of the column with the noise size of each row, or None if all rows have noise of the same size.
     """
 
     _shown = ("kind", "size", "column")
@@ -175,7 +175,7 @@ class DeclaredSum(Display):
 
     @cached_property
     def variance(self) -> float:
-        """The variance of the sum. For discrete Gaussian noise it is an upper bound, the sum of the declared
+        """The variance of the sum. For discrete Gaussian noise the result is an upper bound, the sum of the declared
         variances.
         """
         if self.kind == "discrete laplace":
@@ -191,8 +191,8 @@ class DeclaredSum(Display):
         """A certified margin, which the absolute error of the sum exceeds with probability at most 1 - confidence.
 
         The margin is the least one for Gaussian and discrete Laplace noise, for one cell with any noise, and for
-        discrete Gaussian noise if 1 - confidence is at least 10^-9. For sums of continuous Laplace noise it exceeds the
-        least margin by less than a hundredth of the standard deviation of the sum.
+        discrete Gaussian noise if 1 - confidence is at least 10^-9. For sums of continuous Laplace noise the margin
+        exceeds the least one by less than a hundredth of the standard deviation of the sum.
         """
         return self.margin_for_miss(1 - read_confidence(confidence))
 

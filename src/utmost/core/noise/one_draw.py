@@ -67,7 +67,7 @@ class DrawDistribution(Display, ABC):
 
     @abstractmethod
     def distance(self, x: Sequence[Any]) -> int | None:
-        """The number of individuals d(x); None if the noise cannot be x."""
+        """The number of individuals d(x), or None if the noise cannot be x."""
 
     @property
     @abstractmethod

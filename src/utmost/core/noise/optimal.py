@@ -28,10 +28,10 @@ def optimal_noise(
 ) -> Geometric | DiscreteStaircase | Staircase:
     """The distribution of least expected cost among all additive noise that is epsilon-private for one number.
 
-    For an integer query of sensitivity 1 it is geometric noise, whatever the cost. For an integer query of larger
-    sensitivity it is a staircase with the optimal step, and for a real query a staircase with the optimal gamma. The
-    attribute ``theorem`` of the result names the theorem. If one individual changes several numbers together,
-    independent noise of this kind may not be the best.
+    For an integer query of sensitivity 1 the result is geometric noise, whatever the cost. For an integer query of
+    larger sensitivity the result is a staircase with the optimal step, and for a real query a staircase with the
+    optimal gamma. The attribute ``theorem`` of the result names the theorem. If one individual changes several numbers
+    together, independent noise of this kind may not be the best.
 
     Args:
         epsilon, alpha: Privacy level, as epsilon or as alpha = exp(-epsilon).
@@ -70,8 +70,8 @@ def relaxable_noise(
     """The noise of least expected cost that can be relaxed to larger epsilons without loss, any number of times.
 
     The candidates on the integers are geometric noise and the half-step staircase (whose period is odd, so that an even
-    sensitivity is increased by one). On the reals they are Laplace noise and the staircase with gamma = 1/2. Better
-    noise that can be relaxed may exist. Arguments and errors are those of `optimal_noise`.
+    sensitivity is increased by one). On the reals the candidates are Laplace noise and the staircase with gamma = 1/2.
+    Better noise that can be relaxed may exist. Arguments and errors are those of `optimal_noise`.
 
     >>> relaxable_noise(1), relaxable_noise(1, 5), relaxable_noise("1/10", 5)
     (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=3),

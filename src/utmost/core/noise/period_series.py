@@ -64,7 +64,7 @@ def counted_periods(epsilon: float) -> range:
 
 
 def first_rise(cost_of: Callable[[int], float], k: int, base: float) -> int | None:
-    """The first period from k on whose cost exceeds ``base``; None if there is none within 2^60 periods."""
+    """The first period from k on whose cost exceeds ``base``, or None if there is none within 2^60 periods."""
     stride = 1
     while cost_of(k + stride - 1) <= base:
         stride *= 2

@@ -41,7 +41,7 @@ class RatioBar(Display):
     """An interval that contains the true ratio of two sums with probability ``confidence`` or more.
 
     Attributes:
-        estimate: Noisy numerator over noisy denominator; None if the noisy denominator is 0.
+        estimate: Noisy numerator over noisy denominator, or None if the noisy denominator is 0.
         lower: Lower end, rounded down; -infinity if the ratio is not determined.
         upper: Upper end, rounded up; infinity if the ratio is not determined.
         confidence: Probability, before the noise is drawn, that the interval contains the true ratio.
@@ -176,7 +176,7 @@ class FiellerSet:
 
     @cached_property
     def _allowed_miss(self) -> Fraction | None:
-        """1 - confidence - eta, the largest allowed P(|noise of U - rho V| > margin); None if the ratio is not
+        """1 - confidence - eta, the largest allowed P(|noise of U - rho V| > margin), or None if the ratio is not
         determined.
         """
         # P(|S| > a number slightly below x) is at least P(|S| >= x).

@@ -126,7 +126,7 @@ class RepeatedSum(Display):
         return sums
 
     def _by_chernoff(self, miss: Fraction) -> int | None:
-        """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X); None if every M(s) is
+        """The least over some slopes s of (n log M(s) + log(2/miss))/s, for M(s) = E exp(s X), or None if every M(s) is
         infinite.
         """
         # No distribution of this level and sensitivity has a finite exponential moment at larger s.

@@ -47,7 +47,7 @@ class Curve(Protocol):
         """The least missed-detection probability at a rational false alarm probability, if it is rational."""
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
-        """sup over S of P(X + s in S) - e^epsilon P(X in S); None if irrational. ``level`` None is epsilon 0."""
+        """sup over S of P(X + s in S) - e^epsilon P(X in S), or None if irrational. ``level`` None is epsilon 0."""
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
         """The value of `excess_exactly` as an interval, for any level."""
@@ -58,7 +58,7 @@ class ShiftCurve(Curve, Protocol):
 
     @property
     def worst_level(self) -> Level | None:
-        """The level of the largest likelihood ratio; None if the hypotheses are equal."""
+        """The level of the largest likelihood ratio, or None if the hypotheses are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class StaircaseCurve:
 
     @property
     def worst_level(self) -> Level | None:
-        """The level of the largest likelihood ratio, b^-ceil(shift); None if the hypotheses are equal."""
+        """The level of the largest likelihood ratio, b^-ceil(shift), or None if the hypotheses are equal."""
         return self.level.scaled(math.ceil(self.shift)) if self.shift else None
 
     def missed(self, false_alarm: Floats) -> Floats:

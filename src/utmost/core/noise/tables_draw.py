@@ -153,7 +153,7 @@ class TablesDraw(DrawDistribution):
         return [x[end - size : end] for size, end in zip(self.sizes, ends, strict=True)]
 
     def distance(self, x: Sequence[int]) -> int | None:
-        """The number of individuals d(x); None if the totals of the tables differ."""
+        """The number of individuals d(x), or None if the totals of the tables differ."""
         tables = self.split(x)
         totals = {sum(table) for table in tables}
         if len(totals) > 1 or (self.exactly and totals != {0}):

@@ -49,7 +49,8 @@ class Unit(PickledByFields):
     divides epsilon by twice the cells. A caller does not double or halve any number.
 
     Args:
-        sensitivity: Largest change of one cell by one individual's presence, > 0. For amounts it is a number of steps.
+        sensitivity: Largest change of one cell by one individual's presence, > 0. For amounts the sensitivity is a
+            number of steps.
         cells: Number of released cells that one individual's presence changes, >= 1, over all released columns.
         neighbours: "add-remove" or "change-one".
         amount: `Amount` that is summed, or whose distinct values are counted; None for counts, and for numbers without
@@ -345,7 +346,7 @@ class Unit(PickledByFields):
         return f"{counted}; and sums and means of amounts" if self.is_shared else counted
 
     def uncounted_text(self, cell: str, size: int | None) -> str:
-        """The part of one individual's data that a table of ``size`` cells does not count, in words; "" if none.
+        """The part of one individual's data that a table of ``size`` cells does not count, in words, or "" if none.
 
         Bounds that other bounds imply are omitted. Further events that have an amount are omitted, too: see
         `averaged_text`.
@@ -375,7 +376,7 @@ class Unit(PickledByFields):
         return f"what one individual has {', or '.join(bounds)}" if bounds else ""
 
     def averaged_text(self, cell: str) -> str:
-        """How several events of one individual in one cell count, in words; "" if no amount is summed.
+        """How several events of one individual in one cell count, in words, or "" if no amount is summed.
 
         >>> Unit(100, 1, amount=Amount("income", 1, (0, 100))).averaged_text("group")
         'several events of one individual in a group count as 1, with their average amount'

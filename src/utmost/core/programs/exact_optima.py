@@ -102,12 +102,12 @@ class BasicSolution:
         return {AT_LOWER: reduced < 0, AT_UPPER: reduced > 0, FREE: reduced != 0}[self.statuses[j]]
 
     def primal_fault(self) -> int | None:
-        """The index of the first basic variable outside its bounds; None if there is none."""
+        """The index of the first basic variable outside its bounds, or None if there is none."""
         lower, upper = self.form.lower, self.form.upper
         return next((j for j in self.basic if not lower[j] <= self.values[j] <= upper[j]), None)
 
     def dual_fault(self) -> int | None:
-        """The index of the first nonbasic variable whose reduced cost has the wrong sign; None if there is none."""
+        """The index of the first nonbasic variable whose reduced cost has the wrong sign, or None if there is none."""
         return next((j for j, d in enumerate(self.reduced) if self.is_wrong(j, d)), None)
 
     def primal_error(self) -> Fraction:
@@ -141,7 +141,7 @@ class BasicSolution:
         )
 
     def _settled(self, j: int, status: int) -> int:
-        """The status of variable j. If it names an infinite bound, another status is returned."""
+        """The status of variable j, or another status if this one names an infinite bound."""
         if status == BASIC:
             return BASIC
         finite = [math.isfinite(self.form.lower[j]), math.isfinite(self.form.upper[j])]
@@ -302,7 +302,7 @@ def _power_above(error: Any) -> Fraction:
 
 
 def farkas_ray(program: LinearProgram) -> Vector | None:
-    """Exact multipliers (rows,) that prove a program infeasible, for `farkas_gap`; None for a feasible program."""
+    """Exact multipliers (rows,) that prove a program infeasible, for `farkas_gap`, or None for a feasible program."""
     m, n = program.shape
     exact = StandardForm.of(program)
     entries = [(i, j, value) for j in range(n) for i, value in exact.columns[j].items()]

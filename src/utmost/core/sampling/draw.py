@@ -265,8 +265,9 @@ def on_grid(distribution: Distribution, grid: Number | None = None) -> tuple[Int
     """Return the integer noise that is drawn for ``distribution``, and the k of its grid of width 2^-k (None for noise
     on the integers).
 
-    On a grid of width g this is `on_steps` of ``distribution`` for D = ceil(Delta / g): Laplace noise becomes geometric
-    noise of sensitivity D, and a staircase the discrete staircase with the step nearest to gamma D + 1/2.
+    On a grid of width g the integer noise is `on_steps` of ``distribution`` for D = ceil(Delta / g): Laplace noise
+    becomes geometric noise of sensitivity D, and a staircase the discrete staircase with the step nearest to gamma D +
+    1/2.
 
     Args:
         distribution: Noise on the integers or on the reals.

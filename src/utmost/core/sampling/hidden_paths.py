@@ -245,7 +245,7 @@ class HiddenPaths:
         return [int(number // 1) + rest for number, rest in zip(x, rests, strict=True)]
 
     def _exact_rest(self, target: _Target, point: int, parts: list[Fraction], bits: int) -> list[int] | None:
-        """floor(remainder + noise in steps + 1/2) for each coordinate; None if the bits do not suffice."""
+        """floor(remainder + noise in steps + 1/2) for each coordinate, or None if the bits do not suffice."""
         goal, steps = target.goal(bits + _GUARD_BITS), target.steps(bits + _GUARD_BITS)
         with working_precision(bits + _GUARD_BITS):
             noise = self._exact_noise(target.stage, point, ball_between(*goal), bits)
@@ -259,7 +259,7 @@ class HiddenPaths:
         return None if any(floor is None for floor in floors) else [int(floor) for floor in floors]
 
     def _exact_noise(self, stage: int, point: int, goal: arb, bits: int) -> list[Any] | None:
-        """V in units of 1/e0; None if the bits do not decide whether an event is before the level."""
+        """V in units of 1/e0, or None if the bits do not decide whether an event is before the level."""
 
         def uniform(stage: int, event: int) -> Uniform:
             return lambda variable: self.bits.ball(stage, event, variable, point, bits)

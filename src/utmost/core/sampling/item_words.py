@@ -52,7 +52,7 @@ def length_prefixed(texts: Iterable[str]) -> bytes:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Identifiers:
-    """Identifiers of items, all of one type, none missing. Create them by `of`, `of_bytes` or `of_buffers`.
+    """Identifiers of items, all of one type, none missing. Create identifiers by `of`, `of_bytes` or `of_buffers`.
 
     The type is a part of an identifier: the integer 1 and the text "1" are two items. Integers of 32 and of 64 bits are
     one type.
@@ -60,8 +60,8 @@ class Identifiers:
     Attributes:
         kind: "integers", "text" or "bytes".
         data: Integers of shape (n,), int64 or Python ints; else the bytes of all identifiers, uint8.
-        offsets: Positions in ``data`` at which each identifier begins and the last one ends, int64 of shape (n + 1,);
-            None for integers.
+        offsets: Positions in ``data`` at which each identifier begins and the last one ends, int64 of shape (n + 1,),
+            or None for integers.
     """
 
     kind: str
@@ -196,7 +196,7 @@ def int64_array(values: Any, name: str, shape: tuple[int, ...]) -> NDArray[np.in
 
 
 def check_secret(secret: object, where: str) -> None:
-    """Check that a secret is 32 bytes. Messages do not contain it."""
+    """Check that a secret is 32 bytes. Messages do not contain the secret."""
     if type(secret) is not bytes or len(secret) != SECRET_BYTES:
         raise WrongKind(f"a secret must be {SECRET_BYTES} bytes", came="another value", where=where)
 

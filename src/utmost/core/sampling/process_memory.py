@@ -16,7 +16,7 @@ from utmost.errors import Unsupported
 
 
 class ProcessMemory:
-    """An object that stores its earlier answers. Subclasses read them within ``_alone()``, and draw after
+    """An object that stores its earlier answers. Subclasses read the answers within ``_alone()``, and draw after
     ``_check_owner()``.
     """
 

@@ -58,12 +58,12 @@ class Axis(Display):
         other: Label for values that are not declared; if None, they are left out.
         whole: Whether the labels of bins between listed edges are those of integers ("0 to 4"); None for other axes.
         missing: Label for missing cells, the last label; if None, they count as ``other``, or are left out.
-        clock: Reader of times, for periods; None for other axes.
+        clock: Reader of times, for periods, or None for other axes.
         truth: Whether booleans were declared, so that booleans in the data are read. The labels are text.
-        rows: For listed keys, the values of each key, that of the coarsest column first; None for other axes.
+        rows: For listed keys, the values of each key, that of the coarsest column first, or None for other axes.
         spelling: Declared marks in the cells of the axis' column.
-        column: Name of the events' column that has the values; None if it is the name of the finest level.
-        on: For ages, the day on which they are computed from birth dates; None for other axes.
+        column: Name of the events' column that has the values, or None if it is the name of the finest level.
+        on: For ages, the day on which they are computed from birth dates, or None for other axes.
     """
 
     levels: tuple[str, ...]
@@ -111,7 +111,7 @@ class Axis(Display):
 
     @property
     def blocks(self) -> tuple[int, ...] | None:
-        """The number of values in each group, for each level and then for "all"; None if the groups of a level have
+        """The number of values in each group, for each level and then for "all", or None if the groups of a level have
         different sizes.
         """
         if len(self.levels) == 1:
@@ -188,7 +188,7 @@ class Axis(Display):
         return tuple("..".join(str(text_of(self.labels[0][end])) for end in ends) for ends in under)
 
     def group_starts(self, level: int) -> NDArray[np.intp]:
-        """The index of the first value of each group of a level; this is [0] for "all"."""
+        """The index of the first value of each group of a level; the result is [0] for "all"."""
         return self.starts[level] if level < len(self.levels) else np.zeros(1, dtype=np.intp)
 
     def group_sizes(self, level: int) -> NDArray[np.intp]:
@@ -221,7 +221,7 @@ class Axis(Display):
         return text.strip().lower() if text is not None and text.strip().lower() in ("true", "false") else text
 
     def place(self, value: Any) -> int | None:
-        """The position of a value of the data among the values of the axis; None if it is not among them.
+        """The position of a value of the data among the values of the axis, or None if it is not among them.
 
         >>> plain(["A", "B"]).place("B"), plain(range(5)).place(7)
         (1, None)
@@ -249,7 +249,7 @@ class Axis(Display):
         return edge if self.clock is None or not isinstance(edge, Fraction) else time_at(int(edge))
 
     def bin_of(self, low: Number, high: Number) -> int | None:
-        """The index of the bin that contains both numbers; None if no bin does."""
+        """The index of the bin that contains both numbers, or None if no bin does."""
         assert self.edges is not None, "only bins have edges"
         # A value on an edge is in the bin above: a bin contains its lower edge, but not its upper edge.
         first, last = bisect_right(self.edges, low) - 1, bisect_right(self.edges, high) - 1

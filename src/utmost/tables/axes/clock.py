@@ -139,7 +139,7 @@ class Clock:
             raise OutOfRange("a pattern with %z needs a time zone", came="none", where="zone", remedy=remedy)
 
     def span(self, cell: Any) -> Span | None:
-        """The span of a date, time, text or integer on this clock; None if it is no time, or has an unusable zone."""
+        """The span of a date, time, text or integer on this clock, or None for no time and for an unusable zone."""
         if isinstance(cell, tuple):  # a tuple in the data is no time; below, a tuple is a span
             return None
         if isinstance(cell, np.datetime64):
@@ -292,7 +292,7 @@ def time_at(second: int) -> datetime:
 
 
 def _spelled_time(text: str) -> Any:
-    """The span, date or time that a text means; None for text without such a meaning."""
+    """The span, date or time that a text means, or None for text without such a meaning."""
     ordered = _YEAR_FIRST.fullmatch(text)
     if ordered is not None:  # with the year first, the order is year, month, day, with any separator
         year, _, month, day, hour, rest = ordered.groups()

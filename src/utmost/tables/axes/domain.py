@@ -325,7 +325,7 @@ class Domain(Display):
         return Domain({axis.levels[0]: axis.narrowed(at) for axis, at in zip(self.axes, places, strict=True)})
 
     def places_of(self, narrowed: "Domain") -> list[NDArray[np.intp]] | None:
-        """The positions for which `narrowed` returns the given domain, one array for each axis; None if there are no
+        """The positions for which `narrowed` returns the given domain, one array for each axis, or None if there are no
         such positions.
         """
         if narrowed.columns != self.columns:

@@ -192,7 +192,7 @@ def _with_ends(edges: Sequence[Edge], ends: Ends) -> tuple[Edge, ...]:
 
 
 def _end_label(low: Edge, high: Edge, finest: Sequence[Edge], ends: Ends) -> Label | None:
-    """The label of a bin that is open on one side; None for other bins, and for groups that contain more than that
+    """The label of a bin that is open on one side, or None for other bins, and for groups that contain more than that
     bin.
     """
     if low == -inf and high == finest[1]:
@@ -293,7 +293,7 @@ _ENDS = re.compile(
 
 
 def bin_ends(label: str) -> tuple[Edge, Edge] | None:
-    """The edges of a bin from a label that this module made; None for other labels.
+    """The edges of a bin from a label that this module made, or None for other labels.
 
     >>> bin_ends("18 to 64"), bin_ends("[1/2, inf)"), bin_ends("North")
     ((Fraction(18, 1), Fraction(65, 1)), (Fraction(1, 2), inf), None)

@@ -47,8 +47,8 @@ def periods(
             the time that it names.
         every: "hour", "day", "week" (ISO, from Monday), "month", "quarter", "half year", "year", or several of them,
             such as "6 hours"; "12 months" from "2024-04" on are fiscal years.
-        zone: Time zone of the clock, such as "Europe/Paris". Times with a zone are converted to it; they are refused if
-            no ``zone`` is passed. Times and dates without a zone are those of this clock.
+        zone: Time zone of the clock, such as "Europe/Paris". Times with a zone are converted to this zone, or refused
+            if no ``zone`` is passed. Times and dates without a zone are those of this clock.
         groups: Longer periods as levels, the shortest first, such as ["week"]. Each longer period begins and ends with
             periods of the level before, and ``start`` and ``stop`` cut off no part of it. By default the levels are
             those periods among day, month, quarter and year that nest. The level of months of the axis ``date`` is

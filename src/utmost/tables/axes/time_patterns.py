@@ -49,7 +49,7 @@ class TimePattern:
     has_zone: bool  # whether texts contain their zone, so that spans are in UTC
 
     def span(self, text: str) -> tuple[int, int] | None:
-        """The span of a text: its first second, and the first second after it, counted from 1970; None for text that
+        """The span of a text: its first second, and the first second after it, counted from 1970, or None for text that
         does not fit.
         """
         text = text.strip()

@@ -200,7 +200,7 @@ _HALF_OPEN = "For bins of decimals such as [0, 5), declare the edges with whole=
 
 
 def _as_plain_numbers(column: Any) -> NDArray[Any] | None:
-    """Return a column of numbers as int64 (if none is missing) or float64; None for any other column."""
+    """Return a column of numbers as int64 (if none is missing) or float64, or None for any other column."""
     if hasattr(column, "dictionary_encode"):
         import pyarrow
 
@@ -216,7 +216,7 @@ def _as_plain_numbers(column: Any) -> NDArray[Any] | None:
 
 
 def _thresholds(edges: Sequence[Fraction], kind: str) -> NDArray[Any] | None:
-    """For each edge, the least int64 or float64 that is not below it; None if an edge has no such number."""
+    """For each edge, the least int64 or float64 that is not below it, or None if an edge has no such number."""
     # A float is read as the decimal that Python prints for it, which increases with the float. So a comparison with the
     # least float that is read as the edge or more gives the same result as a comparison with the edge.
     if kind == "i":

@@ -135,7 +135,7 @@ def _integer(value: Any) -> int:
 
 
 def exactly(value: Any) -> Fraction | None:
-    """The exact number that a float (its binary value), a Decimal or a rational denotes; None for any other value.
+    """The exact number that a float (its binary value), a Decimal or a rational denotes, or None for any other value.
 
     >>> exactly(0.5), exactly(Decimal("0.1")), exactly(float("nan")), exactly(Decimal("1e99999999"))
     (Fraction(1, 2), Fraction(1, 10), None, None)

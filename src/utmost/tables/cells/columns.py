@@ -97,7 +97,7 @@ def not_distinct(came: str, where: str) -> BadTable:
 
 
 def _plain(column: Any, name: str, place: RowName) -> NDArray[Any] | None:
-    """Return the column if it is a one-dimensional NumPy array; None for another sequence."""
+    """Return the column if it is a one-dimensional NumPy array, or None for another sequence."""
     check_column(column, name)
     if not isinstance(column, np.ndarray):
         return None

@@ -55,14 +55,14 @@ def missing_kind(mark: str) -> str:
 
 
 def named_mark(came: object) -> str | None:
-    """The undeclared missing mark in a kind that `missing_kind` returned; None for other kinds."""
+    """The undeclared missing mark in a kind that `missing_kind` returned, or None for other kinds."""
     if not isinstance(came, str) or not came.endswith(_MISSING_KIND):
         return None
     return str(json.loads(came.removesuffix(_MISSING_KIND)))
 
 
 def declare_mark(came: object, spelling: Spelling) -> str | None:
-    """The remedy for the undeclared missing mark in a kind that `missing_kind` returned; None for other kinds."""
+    """The remedy for the undeclared missing mark in a kind that `missing_kind` returned, or None for other kinds."""
     if named_mark(came) is None:
         return None
     mark = str(came).removesuffix(_MISSING_KIND)

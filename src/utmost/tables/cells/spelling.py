@@ -107,7 +107,7 @@ class Spelling:
         return sign + rest
 
     def number(self, text: str) -> int | Decimal | None:
-        """The exact number that a text spells; None for other text.
+        """The exact number that a text spells, or None for other text.
 
         >>> [Spelling(",", ".").number(text) for text in ("1.234,50", "1234", "1.23", "1,234,5")]
         [Decimal('1234.50'), 1234, None, None]

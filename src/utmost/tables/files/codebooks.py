@@ -54,7 +54,7 @@ class Coded:
             self.missing.append(code)
 
     def axis(self) -> Any:
-        """Return the variable as an axis, in the JSON of a domain file; None if the codebook lists no values."""
+        """Return the variable as an axis, in the JSON of a domain file, or None if the codebook lists no values."""
         least, most, codes = self.least, self.most, list(self.codes)
         ranges = [match for code in codes if (match := _RANGE.fullmatch(code)) is not None]
         if least is None and len(ranges) == 1 and len(codes) - 1 <= len(self.missing):

@@ -76,7 +76,7 @@ class CsvBlock:
             yield from map(list, zip(*map(some.texts, range(self.starts.shape[1])), strict=True))
 
     def integers(self, at: int) -> NDArray[np.int64] | None:
-        """One column as integers; None if a cell does not consist of an optional sign and 1 to 18 digits."""
+        """One column as integers, or None if a cell does not consist of an optional sign and 1 to 18 digits."""
         starts, lengths = self.starts[:, at], self.lengths[:, at]
         if self.rows and b"." in self.text[starts[0] : starts[0] + lengths[0]]:
             return None  # most columns of decimals are recognised by their first cell
@@ -98,8 +98,8 @@ class CsvBlock:
     def decimals(self, at: int) -> tuple[NDArray[np.int64], int] | None:
         """One column in units of its last decimal, and the number of its decimals; None if a cell is no plain number.
 
-        A plain number consists of an optional sign, digits, and at most one point between digits. With the decimals of
-        the column it has at most 18 digits.
+        A plain number consists of an optional sign, digits, and at most one point between digits. A plain number has at
+        most 18 digits when it is written with the decimals of the column.
         """
         lengths, last = self.lengths[:, at], self.starts[:, at] + self.lengths[:, at] - 1
         first = self.content[self.starts[:, at]]

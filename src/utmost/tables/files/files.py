@@ -59,13 +59,13 @@ def ending_of(path: Path) -> str:
 
 
 def format_of(path: Path) -> "TableFormat | None":
-    """The format that the ending of a file shows; None for an ending that no format has."""
+    """The format that the ending of a file shows, or None for an ending that no format has."""
     ending = ending_of(path)
     return next((form for form in TABLE_FORMATS.values() if ending in form.endings), None)
 
 
 def large_pieces(path: Path, *, by_cells: bool = False) -> FilePieces | None:
-    """Return a large file or a directory as pieces; None for a file that is read into memory."""
+    """Return a large file or a directory as pieces, or None for a file that is read into memory."""
     # With ``by_cells``, a Parquet file is also large if its cells would be, at 8 bytes each: the file may be 100 times
     # smaller than its cells.
     if path.is_dir():

@@ -133,6 +133,6 @@ def _listed(keys: Iterable[str]) -> str:
 
 
 def _unpadded(text: str) -> str | None:
-    """A number in text without its leading zeros; None for other text."""
+    """A number in text without its leading zeros, or None for other text."""
     digits = _PADDED.fullmatch(text)
     return None if digits is None else "".join(digits.groups())

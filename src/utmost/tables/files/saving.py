@@ -157,7 +157,7 @@ class SavedTable(Display):
                 standard output.
             format: "csv", "tsv", "jsonl", "feather", "parquet" or "xlsx", if the ending does not show the format.
             sign: File with the Ed25519 key that signs the statement.
-            overwrite: Whether existing files are replaced. After an error they are restored.
+            overwrite: Whether existing files are replaced. After an error the existing files are restored.
 
         Returns:
             The statement, with the digest of the file.

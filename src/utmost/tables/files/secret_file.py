@@ -46,7 +46,7 @@ def new_secrets(witness: str) -> str:
 
 
 def secret(path: Path, name: str) -> str | None:
-    """One secret of the file; None if the file contains no text of this name, or is not valid TOML."""
+    """One secret of the file, or None if the file contains no text of this name, or is not valid TOML."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8-sig")).get(name)
     except tomllib.TOMLDecodeError:
@@ -100,7 +100,7 @@ def counting_key(path: Path) -> bytes:
 
 
 def _derived(path: Path) -> bytes | None:
-    """The counting key that follows from the ledger's key of a secret file; None if the file has no such key."""
+    """The counting key that follows from the ledger's key of a secret file, or None if the file has no such key."""
     try:
         key = bytes.fromhex(secret(path, LEDGER_KEY) or "")
     except ValueError:

@@ -274,7 +274,7 @@ def check_statement(path: Path, statement: Mapping[str, Any]) -> None:
 
     Args:
         path: Workbook from `write`.
-        statement: Statement about the values in the workbook. The digest of the file in it is ignored.
+        statement: Statement about the values in the workbook. The digest of the file in the statement is ignored.
     """
     expected = _facts_of(_lines({name: fact for name, fact in statement.items() if name != "table"}))
     with _opened(path, data_only=False) as book:

@@ -70,7 +70,7 @@ def _decoded(text: str) -> Any:
 def _columns_of(
     rows: Iterable[tuple[str, Any]], required: str, path: Path, *, has_nested: bool
 ) -> dict[str, list[Any]] | None:
-    """Turn pairs (position in the file, JSON object) into columns; None if there are no objects."""
+    """Turn pairs (position in the file, JSON object) into columns, or None if there are no objects."""
     records: list[dict[str, Any]] = []
     for where, pairs in rows:
         if not isinstance(pairs, _Pairs) or (not has_nested and any(isinstance(cell, list) for _, cell in pairs)):

@@ -57,8 +57,8 @@ _SHEET = re.compile(r"(?P<book>.+\.xlsx)#(?P<sheet>.+)", re.IGNORECASE | re.DOTA
 
 
 def sheet_named(path: Path) -> tuple[Path, str | None]:
-    """Return the workbook and the sheet that a path such as "book.xlsx#Sheet" names; for any other path, return it and
-    None.
+    """Return the workbook and the sheet that a path such as "book.xlsx#Sheet" names; for any other path, return the
+    path and None.
 
     >>> sheet_named(Path("data/book.xlsx#May 2020"))[1]
     'May 2020'
@@ -268,7 +268,7 @@ def ending_of_content(content: bytes) -> str:
 
 
 class _Utf8(io.RawIOBase):
-    """The bytes of a file, converted from its encoding to UTF-8. The error for invalid bytes does not quote them."""
+    """The bytes of a file, converted from its encoding to UTF-8. An error for invalid bytes does not quote them."""
 
     def __init__(
         self,
@@ -336,7 +336,7 @@ def read_separator(text: str) -> str:
 
 
 def read_encoding(name: str | None) -> str | None:
-    """Read the name of an encoding; None for UTF-8, the usual one."""
+    """Read the name of an encoding, or None for UTF-8, the usual one."""
     if name is None:
         return None
     try:

@@ -57,7 +57,7 @@ class TableAdapter(Protocol):
         """A text that describes the kind of this table, from which `made` makes a table with columns of these names."""
 
     def made(self, kind: str, columns: Mapping[str, Column]) -> Any:
-        """A table of the described kind with only these columns; None if the kind belongs to another adapter."""
+        """A table of the described kind with only these columns, or None if the kind belongs to another adapter."""
 
 
 class _Columns(TableAdapter):
