@@ -81,7 +81,7 @@ def two_secret_optimum(
     Here d is epsilon times the distance of the secrets.
 
     Every private mechanism for two secrets is T followed by post-processing, so T is optimal for every prior and every
-    loss. For more than two secrets, no mechanism has this property.
+    loss. For more than two secrets, no mechanism is optimal for every prior and every loss.
 
     Args:
         epsilon, alpha: Privacy level of one unit of distance, as epsilon or as alpha.

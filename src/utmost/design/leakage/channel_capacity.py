@@ -63,7 +63,7 @@ class Attained(Display):
     measure: LeakageMeasure
 
     def verify(self, tolerance: float = 1e-12) -> bool:
-        """Check that the channel leaks `value` at the prior; floats may differ by tolerance (1 + value)."""
+        """Check that the channel leaks `value` at the prior; floats may differ by tolerance * (1 + value)."""
         is_factor = self.kind == "multiplicative"
         leak = self.measure.multiplicative_leakage if is_factor else self.measure.additive_leakage
         leakage = leak(self.channel, self.prior)

@@ -129,7 +129,7 @@ def _newton_steps(rows: Floats, prior: Floats) -> Floats:
 
 def _damped_step(rows: Floats, p: Floats) -> Floats | None:
     """Return p after the longest part of a Newton step that stays in the simplex and increases the information; None if
-    there is none.
+    no part does.
     """
     used = np.flatnonzero(p > 0)
     # A Newton step makes all divergences equal to first order, and preserves the sum of p.

@@ -39,7 +39,7 @@ _MOST_BITS = 1 << 13
 
 
 def log_probabilities(matrix: Array) -> NDArray[np.float64]:
-    """Return the natural logarithms of the entries, -inf for 0, also of Fractions below the smallest float."""
+    """Return the natural logarithms of the entries (-inf for 0), also of Fractions below the smallest float."""
     if not is_exact(matrix):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(matrix))

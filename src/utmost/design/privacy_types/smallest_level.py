@@ -122,9 +122,9 @@ def _interval(length: Fraction | Surd, bits: int) -> Interval:
 def smallest_level(distribution: Distribution, shift: Number | None = None) -> Level:
     """Return the smallest level that noise satisfies if the answers on neighbouring datasets differ by at most |shift|.
 
-    For noise of sensitivity D, this is the level of the noise times ceil(|shift| / D) for the staircase distributions,
-    and times |shift| / D for the Laplace and the geometric distribution. The default shift is D, for which the result
-    is the level of the noise.
+    For noise of sensitivity D, the smallest level is the level of the noise times ceil(|shift| / D) for the staircase
+    distributions, and times |shift| / D for the Laplace and the geometric distribution. The default shift is D, for
+    which the result is the level of the noise.
 
     Raises:
         OutOfRange: if the shift is 0, because equal answers satisfy every level.
