@@ -345,6 +345,8 @@ def optimal_mechanism(
                     return Optimum(_program(ptype, consumer, True, pivots=_FEW_PIVOTS), "program")
             if not is_small or near.gap <= max(_FLOATS_OWN * worst, _NEAR_ENOUGH * near.upper):
                 return Optimum(near, "program")
+    # Floats were not wanted, not near enough, or failed. The program is now rational; for a large type it is again in
+    # floats, and raises if it fails.
     return Optimum(_program(ptype, consumer, exactly or is_small), "program")
 
 

@@ -127,6 +127,7 @@ _NEW_OBJECTS = 100_000
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
+# Errors of other classes exit with 1, and wrong options, which click finds, with 2.
 _CODES = (
     (DataChanged, 3),
     (BudgetExceeded, 4),

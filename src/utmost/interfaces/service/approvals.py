@@ -1,8 +1,8 @@
 """Proposals: a publication or a relaxation cannot be undone, so a second person approves it first.
 
 A proposal has only public facts: the release, the level and the promise. The curator keeps the table, and sends it
-after the approval, so that no true value waits on a disk. An approval is for these facts only. Sending an approved
-request twice costs nothing, because the ledger repeats its answer.
+after the approval, so that no true value waits on a disk. An approval is for these facts only, and neither a proposal
+nor an approval ever expires. Sending an approved request twice costs nothing, because the ledger repeats its answer.
 
 The request may be long and has a record of its own. The proposal has only the digest of the request, so that a list
 of proposals reads no requests.

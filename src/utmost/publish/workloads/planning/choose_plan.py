@@ -1,4 +1,8 @@
-"""Choose the plan of least error for a workload: which sums to measure, with which budget shares."""
+"""Choose the plan of least error for a workload: which sums to measure, with which budget shares.
+
+A search stops when a step gains too little, or after a number of steps (`share_exchange.py` and `row_search.py`). No
+clock stops it, so that the same workload always gets the same plan.
+"""
 
 from collections.abc import Iterable
 from typing import Any
