@@ -230,7 +230,7 @@ class Difference(Display):
     unit: Fraction = Fraction(1)  # width of the grid of W; 1 for distributions on the integers
 
     def pmf(self, x: Number) -> Fraction | float:
-        """P(W = x): a Fraction where all coefficients are rational, else a float."""
+        """P(W = x): a Fraction if all coefficients are rational, else a float."""
         place = exact(x, "x") / self.unit
         return self._mass(place.numerator) if place.denominator == 1 else Fraction(0)
 

@@ -6,7 +6,7 @@ the largest level, as in a gradual release. Then
 
 1. A buyer whose largest level is e has paid p(e), whatever the steps and their order, and has as much information as
 after one purchase at e: buying in steps costs nothing extra. 2. If and only if p does not decrease, nobody, alone or in
-a pool, gets as much information as from a response at e for less than p(e).
+a pool, gets for less than p(e) as much information as from a response at e.
 
 *Proof.* 1: The steps to larger levels cost differences of p, whose sum telescopes to p(e); steps to smaller levels cost
 nothing. The response at e has the noise of e, and all other responses can be drawn from it without the data. 2: A buyer

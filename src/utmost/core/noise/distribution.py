@@ -119,7 +119,7 @@ class Distribution(Display, ABC):
 
     @property
     def parameters(self) -> dict[str, int | float | Fraction]:
-        """The parameters of the distribution besides its level, by their names in statements."""
+        """The parameters of the distribution except the level, by their names in statements."""
         return {"sensitivity": self.sensitivity}
 
     @property

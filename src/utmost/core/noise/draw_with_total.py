@@ -41,7 +41,7 @@ class DrawWithTotal(Display):
     """Noise of cells from one draw, shifted to add up to an average of their own total and a second noisy total.
 
     Args:
-        draw: Noise of all cells in one draw, at a part of the level.
+        draw: Noise of all cells in one draw, at the cells' share of the level.
         total: Noise of the total, at the rest of the level, with a sensitivity of at least ``draw.reach``.
 
     Raises:

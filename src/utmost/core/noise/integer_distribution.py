@@ -253,9 +253,9 @@ class IntegerDistribution(Distribution):
         """The largest privacy loss between X and X + d, over all d up to ``distance``, or None for the distance 0.
 
         The loss is largest at `worst_place`. If ``distance`` is the sensitivity, the result is ``level``, provided that
-        it exceeds the loss by at most one part in 10^12, and is not below it by more than intervals of about 400 bits
-        can detect. In all other cases the result is exact for rational probabilities, and has an epsilon rounded up to
-        a float for irrational ones.
+        this level exceeds the loss by at most one part in 10^12, and that intervals of about 400 bits do not show it to
+        be below the loss. In all other cases the result is exact for rational probabilities, and has an epsilon rounded
+        up to a float for irrational ones.
         """
         shift = int(distance)
         if shift == 0:

@@ -123,7 +123,7 @@ def declared_noise(
 
     Raises:
         OutOfRange: if the kind is unknown, if not exactly one size is passed, if the size does not belong to the kind,
-            or if it is not positive.
+            or if the size is not positive.
         NotANumber: if epsilon, the sensitivity or sigma is no number.
 
     >>> declared_noise("discrete laplace", epsilon="1/2")

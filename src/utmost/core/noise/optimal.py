@@ -41,7 +41,8 @@ def optimal_noise(
 
     Raises:
         NotALevel, NotANumber, OutOfRange: if the level, the sensitivity or the kind of numbers is invalid.
-        NotALoss, NotMonotone, Unsupported: if the theorems do not cover the cost, or if it is too large for floats.
+        NotALoss, NotMonotone, Unsupported: if the theorems do not cover the cost, or if the cost is too large for
+            floats.
 
     Source: [geng2012], Theorems 3, 11 and 12.
 

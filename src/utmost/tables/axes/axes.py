@@ -144,8 +144,8 @@ class Axis(Display):
         return self.levels[level] if level >= 0 else f"{self.levels[0]}{MARK}{-level}"
 
     def can_narrow(self, places: NDArray[np.intp]) -> bool:
-        """Whether `narrowed` works for ``places``: it does for all places, and otherwise on an axis of one level
-        without listed keys, for bins only if they are neighbours.
+        """Whether `narrowed` works for ``places``. All places of an axis are allowed; some of them only if the axis has
+        one level and no listed keys, and bins only if they are neighbours.
         """
         if len(places) == self.size:
             return True

@@ -129,8 +129,8 @@ def edges(
         whole: Whether the labels are those of integers, such as "0 to 4" and "65+"; otherwise they are "[0, 5)" and
             "[65, inf)". By default, it is True if all edges are integers. All cells must then be integers; for decimals
             pass False.
-        groups: Dict from names to coarser levels, the finest first. A level is a list of its edges, from first to last,
-            which must be edges of the level before; or a mapping from the label of each group to the labels of
+        groups: Dict from names to coarser levels, the finest first. A level is a list of its edges, which must be edges
+            of the level before, from the first to the last; or a mapping from the label of each group to the labels of
             neighbours on the level before: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
         spelling, below, above, other, missing, column: Arguments of `bins`.
 

@@ -101,7 +101,7 @@ def number_rows(path: Path) -> list[list[Fraction]]:
 
 
 def number_in(cell: Any, where: str) -> Fraction:
-    """The exact number in a cell; ``where`` is its position for messages."""
+    """The exact number in a cell; ``where`` is the cell's position for messages."""
     try:
         return exact(cell)
     except NotANumber:
