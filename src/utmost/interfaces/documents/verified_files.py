@@ -45,7 +45,7 @@ def verified(
     document = whole_document(release)
     if document is not None:
         if whole is not None:
-            remedy = "Leave out --release, which is only for clean and withheld tables."
+            remedy = "Leave out --release, which is only for clean tables, withheld tables and answers."
             raise OutOfRange(
                 "a release by a plan or in two stages must be verified without --release",
                 came="--release",

@@ -143,7 +143,7 @@ def check_approved(
         raise NeedsApproval("the proposal must be approved", came=proposal.state, where=proposal.name, remedy=remedy)
     if not proposal.anyone and not proposal.is_of(token):
         raise NeedsApproval(
-            "only the proposer may carry out a proposal that does not allow any curator",
+            "only the proposer may carry out a proposal, unless its field anyone is true",
             came="another curator",
             where=proposal.name,
             remedy=remedy,

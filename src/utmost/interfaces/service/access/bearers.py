@@ -143,7 +143,7 @@ class Bearers:
             record = store.get("token", name)
             if record is None:
                 raise UnknownRecord(
-                    "the name must be that of a token", came=name, remedy="Choose a name from the list of tokens."
+                    "name must be the name of a token", came=name, remedy="Choose a name from the list of tokens."
                 )
             revoked = Token.of_kept(name, record).revoked_at(self._context.clock())
             if revoked.kept() != record:

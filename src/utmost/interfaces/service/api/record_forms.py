@@ -48,7 +48,7 @@ LevelText = Annotated[
     WithJsonSchema(
         {
             "type": "string",
-            "description": "a level, exactly: its epsilon, or alpha where that is not rational",
+            "description": "an exact level: its epsilon, or its alpha if epsilon is not rational",
             "examples": [LEVEL_EXAMPLE],
         }
     ),

@@ -344,7 +344,7 @@ Entry = Annotated[
     WithJsonSchema(
         {
             "type": "object",
-            "description": "who did what, when; other fields say what it was about",
+            "description": "who did what, and when; further fields say to what",
             "properties": {"name": _TEXT, "time": {"type": "integer"}, "owner": _TEXT, "token": _TEXT, "done": _TEXT},
             "required": ["name", "time", "owner", "token", "done"],
             "examples": [

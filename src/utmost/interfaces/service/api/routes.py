@@ -51,9 +51,9 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     for status, what in {
         408: "the body did not arrive in time",
         401: "no valid token",
-        403: "the token does not allow it",
+        403: "the token does not allow this action",
         404: "nothing has this name",
-        409: "the ledger refuses, or a second person must confirm it",
+        409: "the ledger refuses the request, or a second person must approve it",
         413: "the body is too long",
         414: "the address is too long",
         422: "the request has the wrong shape",

@@ -379,7 +379,7 @@ def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
         refusal = Unsupported(
             required,
             came="numbers that are too large or too small",
-            remedy="Use the command line, which allows more numbers.",
+            remedy="Write numbers nearer to 1, or use the command line.",
         )
     return {"found": {}, "status": status_of(refusal), "problem": str(refusal)}
 

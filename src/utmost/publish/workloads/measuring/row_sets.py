@@ -43,7 +43,8 @@ def check_hats_fit(size: int, sets: Iterable[int]) -> None:
     if hats > MOST_HATS or hats * size > MOST_WEIGHTS:
         remedy = "Measure hat functions that are farther apart."
         required = (
-            f"hat functions along an axis must be at most {MOST_HATS}, and times its values at most {MOST_WEIGHTS}"
+            f"an axis must have at most {MOST_HATS} hat functions, and this number times that of its values must be at "
+            f"most {MOST_WEIGHTS}"
         )
         raise Unsupported(required, came=hats, remedy=remedy)
 

@@ -105,7 +105,7 @@ def certified_rows(
     matrix = np.array(listed, dtype=float)
     cells = matrix.shape[1]
     if cells > _MOST_CELLS or np.linalg.matrix_rank(matrix) < cells or not np.abs(matrix).sum(axis=1).all():
-        required = f"rows must determine all cells, at most {_MOST_CELLS}, and no row may be all zeros"
+        required = f"rows must be over at most {_MOST_CELLS} cells and determine them all, and no row may be all zeros"
         raise OutOfRange(required, came=f"{len(listed)} rows over {cells} cells", where="rows")
     gram = np.diag(_positive(weights, cells, "weights") if weights is not None else np.full(cells, 1 / cells))
     at = level(epsilon)
@@ -133,7 +133,7 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
             where="unit",
         )
     if unit.cells > cells and unit.cells % cells:
-        required = f"one individual must change at most {cells} cells, or a multiple of {cells} cells"
+        required = f"unit.cells must be at most {cells}, the number of cells in a row, or a multiple of {cells}"
         raise OutOfRange(required, came=repr(unit), where="unit")
     # If `unit.cells` is a multiple, several whole rows of a table change alike, which spends a multiple.
     several, present = max(1, unit.cells // cells), min(unit.cells, cells)
