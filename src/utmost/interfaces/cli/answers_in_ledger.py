@@ -61,7 +61,7 @@ class AnswersInLedger:
             )
 
     def facts(self) -> dict[str, Any]:
-        """Return the name and version of the mechanism, and the level that all its answers together cost."""
+        """Return the name and version of the mechanism, and the level that all its released answers cost together."""
         with self.place.opened() as ledger:
             named = [mechanism for mechanism in ledger.mechanisms if mechanism.name == self.name]
             spent = ledger.spent(self.name) if named else None

@@ -42,7 +42,7 @@ class KernelSearch:
 
 
 def kernel_rows(block: KernelBlock) -> Iterator[list[str]]:
-    """Yield each kernel as texts: how many vertices it has, and the number of each vertex."""
+    """Yield each kernel as texts: how many vertices the kernel has, and the number of each vertex."""
     for support in block.supports.tolist():
         members = [v for v in support if v >= 0]
         yield [str(len(members)), *map(str, members), *[""] * (len(support) - len(members))]
@@ -120,7 +120,7 @@ def search(
 
 
 def read(ptype: PrivacyType, state: Path) -> KernelSearch:
-    """Read the state of a search on a privacy type; refuse a file about another type or of another kind."""
+    """Read the state of a search on a privacy type; refuse a state for another privacy type, and any other file."""
     document = read_json(state, "a state must")
     check_header(document, KIND, "a state", where=str(state))
     with fields("a state", str(state)):

@@ -233,7 +233,7 @@ class Question:
         )
 
     def warn_of_holders(self, holders: Mapping[str, Sequence[str]], *, refuse: bool = False) -> None:
-        """Warn of other releases with equal values, or refuse; `holders` maps releases of this call to them."""
+        """Warn of other releases with equal values, or refuse; `holders` lists them for each release of this call."""
         found = {
             f"another version of {name!r}" if name == own else repr(name)
             for own, names in holders.items()
@@ -293,7 +293,7 @@ class Question:
             table_options.check_fits(self.answer, table_before_draw(stored, known.promise))
 
     def release_in(self, ledger: Ledger) -> Published | None:
-        """Return the release in a ledger, by default its newest version; None if there is none."""
+        """Return the release in a ledger, by default its newest version; None if the ledger lacks the release."""
         found = [
             known for known in ledger.releases if known.name == self.name and self.version in (None, known.version)
         ]

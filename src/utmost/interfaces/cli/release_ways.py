@@ -138,7 +138,7 @@ def give_once(table: Path, promise: "Promise", request: ReleaseOptions) -> None:
 
 
 def _give_checked(table: Path, source: Any, promise: "Promise", request: ReleaseOptions) -> None:
-    """Check a table, draw unless it is a rehearsal, and show or write the result."""
+    """Check a table, draw noise unless the call is a rehearsal, and show or write the result."""
     answer = request.answer
     signer = answer.signer
     with progress_bar(f"Checking and noising {table.name}"):
@@ -311,7 +311,7 @@ def publish_columns(table: Path, request: ReleaseOptions) -> None:
 
 
 def publish_until(table: Path, counted: "CountedTable | None", promise: Promise, request: ReleaseOptions) -> None:
-    """Publish columns of a table at the first level that meets a rule, without a ledger."""
+    """Publish columns of a table at the first level that meets a stopping rule, without a ledger."""
     from utmost.publish.ledger.releasing import promised_statement, release
 
     answer, level = request.answer, request.level.read()

@@ -53,7 +53,7 @@ def counted_selection(sums: NoisySums, where: Iterable[str] | None) -> dict[str,
 
 
 def check_counted(columns: Iterable[str], where: Iterable[str], groups: Iterable[str] = ()) -> None:
-    """Refuse a column by which a table was not counted; the error says how to publish it."""
+    """Refuse a column by which a table was not counted; the error says how to publish by this column."""
     counted_by = list(columns)
     known_names = [*counted_by, *groups]
     for text in where:

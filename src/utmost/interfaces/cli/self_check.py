@@ -90,14 +90,14 @@ def check_distributions() -> None:
 
 
 def check_draws() -> None:
-    """Check by chi-square that draws from the operating system's randomness have their stated distribution."""
+    """Check by chi-square that draws from the operating system's randomness have the stated distribution."""
     for distribution in (Geometric(1), DiscreteStaircase("1/2", 5)):
         is_likely = chi_square_chance(distribution, sample(distribution, _DRAWS)) > _ALARM
         _require(holds=is_likely, what="draws must have the stated distribution")
 
 
 def chi_square_chance(distribution: IntegerDistribution, draws: np.ndarray) -> float:
-    """Return Chernoff's bound on the chance that a correct sample differs at least as much from its distribution."""
+    """Return Chernoff's bound on the chance that a correct sample has a chi-square at least as large as these draws."""
     # Bins are single integers with at least 50 expected draws, and the two tails.
     reach = int(np.flatnonzero(np.asarray(distribution.pmf(np.arange(10_000.0))) * draws.size >= 50).max(initial=1))
     expected = np.asarray(distribution.pmf(np.arange(-reach, reach + 1.0)))

@@ -497,7 +497,7 @@ class NoisySums(Display):
             there = (
                 "The release has only counts."
                 if amount is None
-                else f"Pass column={amount.name!r} (--sum), the released amount."
+                else f"Pass column={amount.name!r}, the released amount."
             )
             raise OutOfRange("the amount must have been released", came=repr(name), remedy=there)
 

@@ -57,7 +57,7 @@ STEPS = (
 def demo(*, keep: Annotated[Path | None, option("DIR", "New folder for the files.")] = None) -> None:
     """Count, release, read, relax, view and verify a public table.
 
-    Each step is shown as a command.
+    Show each step as a command.
     """
     from utmost.interfaces.cli.main import command_named  # main imports this module when the demo is called
 

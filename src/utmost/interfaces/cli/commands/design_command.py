@@ -279,7 +279,7 @@ def _warn_of_weakness(ptype: PrivacyType) -> None:
 
 
 def _map_writer(optimum: Optimum, path: Path) -> Writer:
-    """Return a writer of a picture: the prior on a grid or map, and the answers for the likeliest place."""
+    """Return a function that writes a picture: the prior on a grid or map, and the answers for the likeliest place."""
     from utmost.interfaces.figures.canvas import check_format, places_figure, write
 
     certificate = optimum.certificate

@@ -180,14 +180,14 @@ def _few_values(values: list[Any]) -> dict[str, Any]:
 
 
 class _Unreadable(NamedTuple):
-    """Numbers of the rows with a cell that an axis cannot read, and the problem of the first such cell in words."""
+    """Numbers of the rows with a cell that an axis cannot read, and in words the problem of the first of them."""
 
     rows: list[int]
     problem: str
 
 
 def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> _Unreadable | None:
-    """Return the rows with a cell that an axis cannot read; None if it can read every cell."""
+    """Return the rows with a cell that an axis cannot read; None if the axis can read every cell."""
     from utmost.interfaces.cli.option_words import in_options
 
     reader = reader_of(axis, spelling.cells)
@@ -226,7 +226,7 @@ def _unreadable(table: Any, axis: Axis, spelling: table_options.NumberSpelling) 
 def _readable(
     table: Any, axes: dict[str, Axis], rows: set[int], spelling: table_options.NumberSpelling
 ) -> dict[str, list[Any]]:
-    """Return the columns of the axes, without the rows that have these numbers."""
+    """Return the columns of the axes, without the rows whose numbers are in ``rows``."""
     names = list(dict.fromkeys(name for axis in axes.values() for name in axis.columns))
     columns: dict[str, list[Any]] = {name: [] for name in names}
     before = 0
@@ -259,7 +259,7 @@ def _similar(table: Any, axis: Axis, spelling: table_options.NumberSpelling) -> 
 
 
 def _share(count: int | None, rows: int) -> str:
-    """Return a number of rows and its percentage as text, rounded up so that no loss shows as 0 %."""
+    """Return a number of rows and its percentage as text; percentages are rounded up, so that no loss shows as 0 %."""
     if count is None:
         return ""
     return f"{count} ({percent_lost(count, rows)})" if count else "0"

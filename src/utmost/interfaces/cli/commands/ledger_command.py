@@ -138,7 +138,7 @@ def create(
 
 
 def verify(*, place: LedgerPlaceOptions, answer: options.Output) -> None:
-    """Check the whole ledger. Exit code 1 if it is damaged or in quarantine."""
+    """Check the whole ledger: exit code 1 if it is damaged or in quarantine."""
     with place.opened() as opened, progress_bar("Verifying"):
         verification, quarantine = opened.verify(), opened.status().quarantine
     report = ledger_answers.verification_report(verification) | {"quarantine": quarantine}
@@ -244,7 +244,7 @@ def restore(
     place: LedgerPlaceOptions,
     answer: options.Output,
 ) -> None:
-    """Make a ledger from a backup. It draws nothing new until it is resumed.
+    """Make a ledger from a backup; it draws nothing new until it is resumed.
 
     Pass the witness file of the lost ledger, so that its releases can still be relaxed.
 

@@ -93,7 +93,7 @@ def promise(
 
 
 def _text(fact: Any) -> str:
-    """Return a fact of a promise as one line of text; empty for False and for an empty list."""
+    """Return a field of a promise as one line of text; empty for False and for an empty list."""
     if isinstance(fact, bool):
         return "yes" if fact else ""
     if isinstance(fact, dict):

@@ -216,7 +216,7 @@ class _ResponseReader:
 
 
 def _largest(n: str | None, prior: str) -> int | str:
-    """Return the largest count from --n or the prior's file, or the name of the column that has it."""
+    """Return the largest count from --n or the prior's file, or the name of the column that has the largest counts."""
     if n is None:
         if not is_file(prior):
             raise OutOfRange(

@@ -232,7 +232,11 @@ def total(
                 came="both",
                 remedy="Leave out one, and compute its figure by a second call, which costs no epsilon.",
             )
-        read.check_amount(amount)
+        try:
+            read.check_amount(amount)
+        except OutOfRange as error:  # the library's argument for --sum is column=, that of other options is not
+            remedy = (error.remedy or "").replace("column=", "amount=")
+            raise OutOfRange(error.required, came=error.came, remedy=remedy) from None
 
     question, counted = _question(where), quantity(read, amount)
     points: Any = "midpoints"  # or numbers for all labels, or for some: other bins then have their midpoints
@@ -536,7 +540,7 @@ def _answered(answer: Estimate, question: str) -> dict[str, Any]:
 
 
 def _interval(value: float, margin: float) -> list[int | float]:
-    """Return value - margin and value + margin, computed exactly from the printed decimals of both."""
+    """Return value - margin and value + margin, computed exactly from the printed decimals of value and margin."""
     if isinstance(value, int) and isinstance(margin, int):
         return [value - margin, value + margin]
     middle, off = Decimal(repr(value)), Decimal(repr(margin))
@@ -564,7 +568,7 @@ def _numbers(read: NoisySums, name: str, where: Where, points: Any) -> str | Non
 
 
 def _interval_of_values(read: NoisySums, name: str, where: Where, confidence: str) -> list[float] | None:
-    """Return an interval for a mean whose values lie anywhere in their bins; None for open bins, or if undetermined."""
+    """Return an interval for a mean of values anywhere in their bins; None if a bin is open or a mean undetermined."""
     try:
         bar = read.mean(name, where=where, values="ends", confidence=confidence)
     except OutOfRange:

@@ -306,7 +306,7 @@ class CountingOptions(PersonOptions):
 
     @property
     def outside(self) -> str | None:
-        """ "leave out" if events outside the domain are left out; None if they are refused."""
+        """ "leave out" if events outside the domain are left out; None if these events are refused."""
         return "leave out" if "outside" in self._left_out else None
 
     @property

@@ -154,5 +154,5 @@ class ReleaseOptions:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the output file may exist already: a ledger repeats its answers."""
+        """Whether the output file may exist already, because a ledger repeats its answers."""
         return self.memory.ledger is not None

@@ -29,7 +29,7 @@ class PrivacyTypeOptions:
     level: LevelOptions
 
     def read(self, *, needed: bool = True) -> "tuple[str, PrivacyType]":
-        """Return the space as text, and the privacy type; a missing level is alpha = 1/2 unless it is `needed`."""
+        """Return the space as text, and the privacy type; a missing level is alpha = 1/2 unless a level is `needed`."""
         from utmost.core.exact.levels import level as level_of
         from utmost.design.privacy_types.privacy_type import PrivacyType
 

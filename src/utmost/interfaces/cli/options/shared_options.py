@@ -307,7 +307,7 @@ def refuse(why: str, *groups: Any) -> None:
 
 
 def without(name: str) -> str:
-    """Return the remedy that leaves an option out: of the call, or of the recipe that has it."""
+    """Return the remedy that leaves an option out: of the call, or of the recipe that contains the option."""
     context = click.get_current_context(silent=True)
     if context is not None:
         typed = next((each.name for each in context.command.params if name in each.opts), None)
@@ -337,7 +337,7 @@ def named_values(texts: list[str] | None, written: str, where: str, example: str
 
 @contextmanager
 def refusing_weak_levels(yes: bool) -> Iterator[None]:
-    """Refuse a level at which practically nobody is protected (`weakness_of` decides it), unless --yes is given."""
+    """Refuse a level at which practically nobody is protected (as `weakness_of` decides), unless --yes is given."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RowsObserved)  # the statement on the screen and in the file says the same
         warnings.simplefilter("ignore" if yes else "error", LittleProtection)

@@ -154,7 +154,7 @@ class TableAnswer:
         return None if self.sign is None else signer_of(self.sign)
 
     def check_free(self, source: Path | None, *, draws: bool = False) -> None:
-        """Check, before any draw, that a release of `source`, or of counts if it is None, can be written."""
+        """Check, before any draw, that a release of `source`, or of counts if `source` is None, can be written."""
         from utmost.tables.files.sidecars import check_free
 
         check_free(source or Path("counts.csv"), self.file, self.sign, draws=draws)

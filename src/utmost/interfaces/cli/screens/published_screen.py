@@ -19,7 +19,7 @@ _SHOWN = 24  # rows of a published table on the screen
 
 
 def show_detailed(release: DetailedSums, *, as_json: bool, written: str = "") -> None:
-    """Print both tables of a release in two stages, and its statement in words."""
+    """Print both tables of a release in two stages, and the release's statement in words."""
     if as_json:
         return print_json(release.facts())
     tables = [_picture(files.columns(table)) for table in release.tables if table is not None]

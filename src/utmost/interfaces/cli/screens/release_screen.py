@@ -80,7 +80,7 @@ def _is_number(text: str) -> bool:
 
 
 def give_promise(statement: dict[str, Any], answer: TableAnswer, ladder: Sequence[LadderStep] = ()) -> None:
-    """Print what a release would promise without a draw, and the levels at which a rule may stop."""
+    """Print, without a draw, what a release would promise, and the levels at which a rule may stop the release."""
     if answer.as_json:
         return print_json(statement | ({"ladder": ladder_report(ladder)} if ladder else {}))
     facts = _in_words(statement)

@@ -74,7 +74,7 @@ def grid(titles: Sequence[str], rows: Iterable[Sequence[str | ScreenText]], *, l
 
 
 def others(count: int, what: str) -> list[ScreenText]:
-    """Return a line that says how many rows are not shown; nothing if all are."""
+    """Return a line that says how many rows are not shown; nothing if all rows are shown."""
     return [ScreenText(f"and {count:,} {what}", style="dim")] if count > 0 else []
 
 
@@ -86,7 +86,7 @@ def number(value: Any, digits: int = 6) -> str:
 
 
 def with_exact(value: Any, exactly: str | None, digits: int = 12, longest: int = 1000) -> str:
-    """Format a number for people, with its exact value if that is different and short enough."""
+    """Format a number for people, with its exact value if the exact value is different and short enough."""
     short = number(value, digits)
     return short if exactly is None or exactly == short or len(exactly) > longest else f"{short} = {exactly}"
 

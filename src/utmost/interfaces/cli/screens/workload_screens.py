@@ -453,7 +453,7 @@ def with_confidence(release: NoisySums, confidence: Fraction) -> NoisySums:
 
 
 def undetermined_means(table: Any) -> dict[str, str]:
-    """Return a row that says how many means are empty cells; outside a terminal, it says only that some are."""
+    """Return a row that says how many means are empty cells; outside a terminal, the row says only that some are."""
     every = files.columns(table)
     means = [name for name in every if {f"{name}_lower", f"{name}_upper"} <= every.keys()]
     cells = [cell for name in means for cell in np.asarray(every[name], dtype=object).tolist()]
@@ -520,7 +520,7 @@ def planned_margins(plan: Plan, at: Level, confidence: Fraction) -> str:
 
 
 def planned_ladder(promise: Promise, at: Level, confidence: Fraction) -> list[LadderStep]:
-    """Return the levels at which a rule may stop a release by a plan, with the margins of the tables that it reads."""
+    """Return the levels at which a rule may stop a release by a plan, with margins of the tables that the rule uses."""
     until, noise = promise.until, promise.noise
     if until is None or not isinstance(noise, SumNoise):
         return []

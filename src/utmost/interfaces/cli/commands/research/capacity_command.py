@@ -1,4 +1,4 @@
-"""`utmost research capacity`: find the capacities of a privacy type, with mechanisms that attain them and proofs."""
+"""`utmost research capacity`: find the capacities of a privacy type, with proofs and mechanisms that attain them."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -104,7 +104,7 @@ def _row_text(report: dict[str, Any], key: str) -> str:
 
 
 def value_text(value: dict[str, Any]) -> str:
-    """Format a number to six digits, beside its exact value if that is short; otherwise to twelve digits."""
+    """Format a number to six digits with its exact value, if the exact value is short; otherwise to twelve digits."""
     if value["value"] is None:
         return str(value["exact"])
     exactly = value["exact"]

@@ -1,4 +1,4 @@
-"""`utmost research minimax`: find the best private mechanism without a prior, and a worst prior that proves it."""
+"""`utmost research minimax`: find the best private mechanism without a prior, and a worst prior as its proof."""
 
 from contextlib import suppress
 from pathlib import Path

@@ -26,7 +26,7 @@ _WIDEST = 8
 
 
 def show_verdict(verdict: StatedVerdict, spelled: str, loss: str, out: Path | None) -> None:
-    """Print a verdict with its numbers, after checking its proof again."""
+    """Check the proof of a verdict again, and print the verdict with its numbers."""
     console, names = screen(), secret_names(verdict.ptype.space)
     shown = {
         "verdict": _sentence(verdict),

@@ -65,7 +65,7 @@ def show_vertices(
 
 
 def show_orbits(spelled: str, count: int, rows: Sequence[dict[str, Any]]) -> None:
-    """Print, for each orbit, how many vertices it has, and the heights of one of them."""
+    """Print, for each orbit, the number of its vertices, and the heights of one vertex."""
     console = screen()
     console.print(facts({"secrets": spelled, "vertices": str(count), "orbits": str(len(rows))}))
     shown = [[heights_text(row["heights"]), str(row["size"])] for row in rows[:MOST_VERTICES_SHOWN]]
