@@ -123,7 +123,7 @@ class TermGroups:
         return logs >= _NOTHING * (1 + 1e-9)
 
     def frequency_beyond(self, last: float) -> float:
-        """Return a t0 with phi < e^-45 on [t0, last]. The proof uses the terms whose sine still increases there."""
+        """Return a t0 with phi < e^-45 on [t0, last]. The proof uses terms with increasing sines."""
         # The factor of a term with c b <= pi falls on [a, b], so that it is at most its value at a.
         points = last * _SECTIONS
         logs = np.zeros(_SECTIONS.size - 1)

@@ -3,7 +3,7 @@
 The staircase with first step g has the expected cost
 V(g) = (int_0^g M + b int_g^1 M) / (g + b (1 - g)), where M(u) = E L((G + u) D) never decreases and G is geometric with
 ratio b. The slope of V has the sign of M(g) - V(g). So the optimum g* is where M first reaches V, and V(g*) = M(g*) if
-M is continuous there.
+M is continuous at g*.
 """
 
 import math
@@ -189,7 +189,7 @@ _LEAST_WIDTH = 1e-280
 class Staircase(RealDistribution):
     r"""f(x) = a b^floor(|x|/D + 1 - gamma) on the reals, with b = exp(-epsilon) and sensitivity D.
 
-    The density is a on |x| < gamma D, a b from there to D, and is multiplied by b from each period to the next.
+    The density is a on |x| < gamma D, a b from gamma D to D, and is multiplied by b from each period to the next.
 
     Args:
         epsilon, alpha: Privacy level, as epsilon or as alpha = exp(-epsilon).

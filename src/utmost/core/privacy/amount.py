@@ -34,7 +34,7 @@ class Amount(PickledByFields):
             then has two positions: one for the sum of (amount - low end), one for the sum of (high end - amount).
         distinct: Number of declared values, if cells contain numbers of distinct values instead of sums.
         missing: Whether events without an amount are left out of the sums. With ``between``, a third position of the
-            axis counts these events.
+            axis counts the events without an amount.
 
     Raises:
         OutOfRange, NotANumber: if the step is no positive decimal, if the name is empty, if ``between`` has no two

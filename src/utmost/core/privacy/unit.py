@@ -195,7 +195,7 @@ class Unit(PickledByFields):
 
     @property
     def needs_sizes(self) -> bool:
-        """Whether the unit bounds the sum of the changes of all cells. Only geometric noise uses such a bound."""
+        """Whether the unit bounds the sum of the changes of all cells. Only geometric noise uses this bound."""
         return self.is_shared or self.in_total is not None
 
     @property

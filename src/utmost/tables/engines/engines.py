@@ -1,6 +1,6 @@
 """Frames that an engine evaluates on demand: Polars' lazy frames, DuckDB's relations, Spark's dataframes.
 
-A release of such a frame uses two operations. A *map* turns each batch of rows into a batch of rows, in Arrow, by a
+A release of a frame uses two operations. A *map* turns each batch of rows into a batch of rows, in Arrow, by a
 pure function: the engine may evaluate the function repeatedly, on any batches, in any order, on any machine. For an
 *aggregate*, the engine returns only a few numbers. The rows of a frame are never collected in this process.
 """

@@ -150,7 +150,7 @@ def _text(cell: Any) -> str:
         raise BadTable(required, came=f"a cell of {len(text)} characters", remedy="Write .csv or .parquet.")
     if _ESCAPED.search(text):  # a workbook would store these as _x000D_, which some readers show as text or skip
         required = "a cell of Excel must have no control characters, lone surrogates or text like _x000D_"
-        raise BadTable(required, came="such text", remedy="Write .jsonl, which keeps such text; or change the text.")
+        raise BadTable(required, came="such text", remedy="Write .jsonl, which keeps the text; or change the text.")
     return text
 
 
@@ -210,8 +210,8 @@ def _check_unmerged(book: Any, title: str, where: str) -> None:
 
 
 def _check_formulas_computed(path: Path, pages: list[str]) -> None:
-    """Check that every formula has a stored value. A formula that a program wrote has none until Excel saves the
-    file.
+    """Check that every formula has a stored value. A formula that a program wrote has no stored value until Excel saves
+    the file.
     """
     where = str(path)
     with _opened(path, data_only=True) as book, _opened(path, data_only=False) as written:

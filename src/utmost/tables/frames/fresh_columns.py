@@ -109,7 +109,7 @@ def _fresh_part(arrow: Any, array: Any) -> Any:
 
 
 def _decoded(arrow: Any, array: Any) -> Any:
-    """Return the cells of a dictionary array. Views of texts, for which Arrow has no such function, become texts."""
+    """Return the cells of a dictionary array. Views of texts, which Arrow cannot take by index, become texts."""
     values = array.dictionary
     if arrow.types.is_string_view(values.type) or arrow.types.is_binary_view(values.type):
         values = values.cast(arrow.large_string() if arrow.types.is_string_view(values.type) else arrow.large_binary())
