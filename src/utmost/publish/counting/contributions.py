@@ -75,10 +75,10 @@ def count_contributions(
         OutOfRange: if no bound has this name; if the limits do not ascend or are not positive; if amounts are measured
             for "at_most"; if ``counting`` or the measure has a bound; or if ``each_row`` is set, unless "per_cell" of
             an amount is to be chosen.
-        NotDeclared, BadTable, Unsupported: for the reasons given at `count_table`.
+        NotDeclared, BadTable, Unsupported: as for `count_table`.
 
     Warns:
-        NothingCounted, RowsLeftOut: for the reasons given at `count_table`.
+        NothingCounted, RowsLeftOut: as for `count_table`.
 
     Cost: that of `count_table`, without the time for hashes.
 

@@ -51,7 +51,7 @@ class CountedTable(CountedFacts, Display):
         kind: Kind of table that the methods return, in a table adapter's notation, such as "dataframe:polars".
         report: Counting report: how many events were counted, clipped, removed and left out. It is confidential: no
             file, pickle or copy of the table has it.
-        part: Pair of the name of a partition of the individuals into disjoint parts, and the name of this table's part.
+        part: Two names: that of a partition of the individuals into disjoint parts, and that of this table's part.
         together: Axis of k = 2 to 5 values. Cells that differ only in this axis form a row; one individual changes the
             cells of at most ``unit.cells / k`` rows.
         measure: Name of the measure, where several measures were counted in one pass.
@@ -230,7 +230,7 @@ class CountedTable(CountedFacts, Display):
 
         Args:
             marginal: Levels of the marginal; () for the total.
-            column: Name of the column of sums, in place of `column`.
+            column: Name of the column of sums, in place of the default name `CountedTable.column`.
 
         Raises:
             NotDetermined: if cells with numbers of distinct values would be summed.

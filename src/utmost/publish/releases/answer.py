@@ -138,7 +138,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def stop(self) -> "Stop | None":
-        """The facts of the stopping rule (`within`) at this level; None without a rule."""
+        """The result of the stopping rule (`within`) at this level; None without a rule."""
         return None if self.ledger_facts is None else self.ledger_facts.stop
 
     @property
@@ -156,7 +156,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def distribution(self) -> Any:
-        """The distribution of the noise of one released cell; if the cells of a row share noise, of the whole row."""
+        """The distribution of the noise of one released cell, or of a whole row if its cells share noise."""
         return self.noise.distribution
 
     @property
@@ -188,7 +188,7 @@ class Answer(Display, Generic[TableT_co]):
 
     @property
     def memory_identity(self) -> str | None:
-        """The random name of the ledger or process that remembers the release; None without one, or if unknown."""
+        """The random name of the ledger or process that remembers the release; None if no name is known."""
         return None if self._release is None else self._release.memory_identity
 
     def margin(self, confidence: Number | None = None) -> int | float:
@@ -366,7 +366,7 @@ class Answer(Display, Generic[TableT_co]):
     ) -> "RatioBar":
         """Return an interval that contains the true sum over ``where`` divided by that over ``over`` (or all cells).
 
-        A plan with counts and sums of an amount divides counts; pass the amount's name as ``column`` to divide its
+        If a plan has counts and sums of an amount, counts are divided; pass the amount's name as ``column`` to divide
         sums. The arguments and errors are those of `total`.
         """
         if (sums := self._sums_of_plan) is not None:
@@ -424,7 +424,8 @@ class Answer(Display, Generic[TableT_co]):
             name: Name of a level whose labels stand for numbers; leave it out with ``sums``, and for the mean of
                 amounts that share noise with their counts.
             where: Selection of cells, as for `total`; all cells if left out.
-            values: A number for each label, in order or by label; for bins, their "midpoints" or their "ends".
+            values: Numbers for which the labels stand, in the order of the labels or by label; for bins, "midpoints" or
+                "ends".
             sums: Another answer, which released the sums of the number; its domain must have the levels that ``where``
                 names.
             confidence: Confidence of the interval; that of the answer if left out.

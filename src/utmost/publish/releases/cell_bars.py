@@ -70,7 +70,7 @@ class CellBars:
         sum gets a margin, and these margins, which hold together with the probability ``confidence``, are added up.
 
         Args:
-            counts: Sizes of coefficients, each with the number of cells that have it.
+            counts: Pairs of the size of a coefficient and the number of cells that have this coefficient.
             confidence: Confidence of the margin.
         """
         sure, distribution, of_size = read_confidence(confidence), self.noise.drawn, dict[Fraction, int]()

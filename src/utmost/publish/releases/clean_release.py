@@ -77,8 +77,8 @@ class CleanTable(Display):
         held: Marginal whose sums are those of the release, only rounded; None if there is no such marginal.
         certificate: Proof of ``residual``, ``facts_moved``, ``largest_move`` and ``cell_move``; the check of this proof
             needs no solver.
-        determined_by: Least-squares estimator that decides which sums the measured sums determine; only these sums have
-            tables. None if the measured sums determine the cells, and so every sum.
+        determined_by: Least-squares estimator that decides which sums the measured sums determine; only such sums can
+            be read. None if the measured sums determine the cells, and so every sum.
         amount: Amount that is summed: cells are in its steps, tables and sums in its unit. None for counts.
     """
 

@@ -32,8 +32,9 @@ class Trend(Display):
     """The same sum in several releases, and its change from each release to the next.
 
     Attributes:
-        values: Sum of each release; with ``confidence``, all true sums lie within their margins.
-        changes: Change from each release to the next; with ``confidence``, all true changes lie within their margins.
+        values: Sum of each release; with the probability ``confidence`` all true sums lie within their margins.
+        changes: Change from each release to the next; with the probability ``confidence`` all true changes lie within
+            their margins.
         confidence: Probability that the margins of all values hold, and also that the margins of all changes hold.
     """
 

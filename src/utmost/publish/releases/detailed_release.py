@@ -96,7 +96,9 @@ class DetailRule(Display):
         object.__setattr__(self, "details", bounds)
 
     def detail_of(self, noisy: Number) -> str | None:
-        """Return the breakdown of a group with this noisy sum, which may equal the bound; None below all bounds."""
+        """Return the breakdown of a group with this noisy sum; a sum equal to a bound reaches it. None below all
+        bounds.
+        """
         value, bounds = exact(noisy, "noisy"), {exact(bound): name for name, bound in self.details.items()}
         reached = [bound for bound in bounds if value >= bound]
         return bounds[max(reached)] if reached else None
@@ -118,7 +120,7 @@ class DetailRule(Display):
         return {name: detail for name, detail in details if detail is not None}
 
     def keys(self, domain: Domain, chosen: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
-        """Map each row (group, breakdown, part) of the second table to its index in its breakdown's table, in order.
+        """Return the rows (group, breakdown, part) of the second table, each with its index in the breakdown's table.
 
         Raises:
             OutOfRange: if the group is no level of the domain, if a breakdown contains the group's axis, or if it names
@@ -223,7 +225,7 @@ class DetailedSums(Display):
 
     @property
     def tables(self) -> tuple[LabelledTable, LabelledTable | None]:
-        """The table of groups, and the table of their breakdowns or None: labels, estimates and margins."""
+        """The table of groups, and that of breakdowns (None without one), with labels, estimates and margins."""
         return self.first[self.rule.group], None if self.fine is None else self.fine[self.fine.domain.finest]
 
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:

@@ -122,7 +122,7 @@ class ReleasableFrame:
 
     @classmethod
     def of(cls, table: object, promise: Promise) -> "ReleasableFrame":
-        """Make every check that reads no cell: of columns, their types, and identifiers."""
+        """Make every check that reads no cell: check the names and types of columns, and the columns of identifiers."""
         frame, numbers = engine_frame(table), promise.noise.subject
         schema = frame.schema()
         names = tuple(schema.names)
@@ -171,7 +171,7 @@ class ReleasableFrame:
                 )
 
     def noised(self, release: ItemResponder, margin: int | float | None, answer: ReleaseItems = responses_of) -> Any:
-        """Return the engine's frame of public and released columns, by ``answer``; without ``margin``, no margins."""
+        """Return the engine's frame of the public columns, of those that ``answer`` releases, and of any margins."""
         wanted = (*self.identifiers, *self.columns, *self.public)
         read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
         arrow = extra("pyarrow", "tables")
@@ -289,7 +289,7 @@ class ReleasableFrame:
 
     @property
     def _room_for_noise(self) -> dict[str, int]:
-        """For each column that is released as integers, half of the range of its type."""
+        """Half of the range of the type of each column that is released as integers."""
         kinds, schema = extra("pyarrow", "tables").types, self.frame.schema()
         found = {name: released_type(schema.field(name), self.numbers) for name in self.columns}
         rooms = {name: _HALF_DECIMAL if kinds.is_decimal(kind) else _LARGEST for name, kind in found.items()}

@@ -48,7 +48,7 @@ class MeasuresTable:
     """Counts, sums and means of several amounts by group, as one table with one statement; made by `release_measures`.
 
     Attributes:
-        releases: Release of the sums and counts of each amount, by the amount's name.
+        releases: Mapping from the name of each amount to the release of its sums and counts.
 
     Raises:
         OutOfRange: if not all releases are of sums and counts over the same axes, at equal levels.
@@ -233,7 +233,7 @@ class MeasuresTable:
         return _pair(self._first).name(self._first.domain.finest)
 
     def _count_forms(self, group: int) -> list[tuple[NoisySums, ProductForm]]:
-        """For each release, the linear combination of its cells that counts the persons of a group."""
+        """Return each release with the linear combination of its cells that counts the persons of a group."""
         place, forms = places_of(group, self._first.domain.group_shape(self._seen_marginal)), []
         for release in self.releases.values():
             pair = _pair(release)
@@ -353,7 +353,8 @@ def release_measures(
     """Release counts, sums and means of several amounts as one table; each amount gets an equal share of the level.
 
     Args:
-        tables: Counted table of each amount, by the amount's name, from `count_measures` for a measure of `mean`.
+        tables: Mapping from the name of each amount to its counted table, which `count_measures` made with the measure
+            `mean`.
         epsilon: Privacy level of all amounts together.
         confidence: Confidence of the margins.
         randomness: Source of random bits, the operating system's if left out.

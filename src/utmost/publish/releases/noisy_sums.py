@@ -158,7 +158,7 @@ class NoisySums(Display):
 
     @property
     def stop(self) -> Stop | None:
-        """The facts of the stopping rule (`within`) at this level; None without a rule."""
+        """The result of the stopping rule (`within`) at this level; None without a rule."""
         return None if self.ledger_facts is None else self.ledger_facts.stop
 
     @property
@@ -246,7 +246,7 @@ class NoisySums(Display):
 
     @property
     def finest_table(self) -> tuple[str, ...]:
-        """The names of the levels of the cells; `save` writes their table if the user names no marginal.
+        """The names of the levels of the cells; `save` writes the table of the cells if the user names no marginal.
 
         Raises:
             NotDetermined: if the measured marginals do not determine the cells; the message suggests tables to name.
@@ -356,7 +356,7 @@ class NoisySums(Display):
         """Whether the released tables are as accurate as a stopping rule requires; only published values decide this.
 
         The rule reads the tables of the workload with margins at 95 % confidence, even if the release shows others. A
-        rule that chooses cells by labels reads only the tables with the columns of these labels.
+        rule that chooses cells by labels reads only the tables that have columns of these labels.
         """
         rule = instance(until, Until, "until")
         read = self if self.confidence == CONFIDENCE else replace(self, confidence=CONFIDENCE)
@@ -389,7 +389,7 @@ class NoisySums(Display):
         return (self.table_name(marginal) for marginal in wanted_marginals(self.plan))
 
     def raw(self, marginal: MarginalNames) -> LabelledTable:
-        """Return the noisy sums of a measured marginal as drawn; noisy differences, if the plan measures these.
+        """Return the noisy sums of a measured marginal, or the noisy differences if the plan measures these, as drawn.
 
         Raises:
             OutOfRange: if the marginal was not measured.
@@ -525,7 +525,8 @@ class NoisySums(Display):
             name: Level whose labels stand for numbers; leave it out with ``sums``, and for the amounts that share noise
                 with counts.
             where: Selection of cells, as for `total`; all cells if left out.
-            values: A number for each label, in order or by label; for bins, their "midpoints" or their "ends".
+            values: Numbers for which the labels stand, in the order of the labels or by label; for bins, "midpoints" or
+                "ends".
             sums: Another release, which has the sums of the number; its domain must have the levels that ``where``
                 names.
             confidence: Confidence of the interval; that of the release if left out.
@@ -831,7 +832,7 @@ class NoisySums(Display):
 
     @property
     def value_columns(self) -> tuple[tuple[str, str], ...]:
-        """For each column of values in the tables, its name and the name of its column of margins."""
+        """The name of each column of values in the tables, with the name of its column of margins."""
         if self._amounts is None:
             name = value_column(self.unit)
             return ((name, f"{name}_margin"),)
@@ -876,7 +877,7 @@ class NoisySums(Display):
     def widest_bars(
         self, marginals: Iterable[Marginal], weights: Weights | None, sure: Fraction, *, together: bool
     ) -> dict[str, int | float]:
-        """Return `bars` of marginals: of their sums, or of one weighted sum of an amount's sum and count."""
+        """Return the `bars` of marginals: of sums or, with ``weights``, of a weighted sum of an amount's parts."""
         amounts = self._amounts
         chosen = [self.domain.marginal(marginal) for marginal in iterable(marginals, "marginals")]
         distributions = {marginal: self._marginal_distributions(marginal, weights) for marginal in chosen}

@@ -81,7 +81,7 @@ class NoiseDeclaration(Display):
 
     @property
     def on_trust(self) -> tuple[str, ...]:
-        """The assumptions of the margins that a reader cannot check."""
+        """The assumptions on which the margins rest, and which a reader cannot check."""
         return (
             f"the noise is as {self.source} declared it, and that of each cell is independent of all others",
             "no value was rounded, cut off or changed in another way after the noise was added",
@@ -395,7 +395,7 @@ class NoisyTable(SavedTable):
         return CleanProblem.posed(release, squares, whole, one, "columns:", given, hold)
 
     def digest(self, column: str) -> str:
-        """Return the SHA-256 of the labels and one noisy column, by which a clean table names its source."""
+        """Return the SHA-256 of the labels and one noisy column; a clean table names its source by this digest."""
         cells = self.cells
         values = [str(cell) for cell in cells.cells[column]]
         return cells_digest({**cells.labels, column: values})["sha256"]
@@ -534,7 +534,7 @@ def noisy_table(
 
     Args:
         table: Table as it was published: dict of columns, dataframe, Arrow table, or path of a file.
-        noise: Noise of each noisy column, by `declared_noise`. All other columns are labels.
+        noise: Mapping from each noisy column to its noise, as `declared_noise` makes it. All other columns are labels.
         source: Name of the source of the declaration: "Tumult Analytics 0.8.3", "US Census, noisy measurements of
             2023".
         claim: Claim of the source about privacy, in its words: "epsilon = 1 for each person".

@@ -1,6 +1,6 @@
 """Quantiles along an ordered axis, from noisy sums: the cells that can contain a quantile, with a confidence.
 
-Let c_i be the count of a selection in the cells up to the i-th of an axis, n its total count, and 0 < q < 1. The lower
+Let c_i be the count of a selection in the first i cells of an axis, n its count in all cells, and 0 < q < 1. The lower
 q-quantile lies in the first cell with c_i >= q n, the upper q-quantile in the first cell with c_i > q n; for the median
 of an even count these may be two cells. D_i = c_i - q n is nondecreasing in i, so the lower quantile is in the first
 cell with D_i >= 0, and the upper quantile in the first cell with D_i > 0.

@@ -42,7 +42,8 @@ class Release(Display):
     Args:
         memory: Ledger, or client of a service, that stores the release.
         name, version: Name and version of the release in ``memory``.
-        table: True values, if available. Without them, a level above the largest one answered needs the table again.
+        table: True values, if available. Without these values, a level above the largest one answered needs the table
+            again.
 
     Source: [koufogiannis2015], Theorems 1, 11 and 12.
 

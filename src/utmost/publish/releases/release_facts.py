@@ -67,7 +67,7 @@ class ReleaseFacts(Display):
         released: Columns published with noise.
         unit: Individuals that the guarantee protects.
         neighbours: Description of how two neighbouring datasets differ.
-        noises: Each kind of noise.
+        noises: The noise of the release: one entry for each kind.
         why: Reason for the choice of the noise: a theorem.
         public: Columns published without noise.
         unprotected: What the guarantee does not cover.
@@ -75,8 +75,8 @@ class ReleaseFacts(Display):
             utmost did not count, this field says that the publisher declared the unit. Empty if no data are left out.
         before: Steps that changed the data before noise was added.
         after: Steps that changed noisy values before publication, and numbers computed from noisy values.
-        composition: Division of the level, and the composition of releases.
-        on_trust: Facts that a reader cannot check.
+        composition: How the level is divided, and how the levels of several releases add up.
+        on_trust: Assumptions that a reader cannot check.
         delta: Delta of (epsilon, delta); None for pure differential privacy.
         domain: Datasets that the guarantee covers, if no other field says so.
         mechanism: Mechanism, if there is no noise with margins.
@@ -224,7 +224,7 @@ class ReleaseFacts(Display):
 
     @property
     def stop(self) -> Stop | None:
-        """The facts of the stopping rule; None without such a rule."""
+        """The result of the stopping rule; None without such a rule."""
         return stated_stop(self.statement["stopped"]) if "stopped" in self.statement else None
 
     @property
@@ -235,7 +235,7 @@ class ReleaseFacts(Display):
 
     @property
     def each(self) -> str:
-        """The distance for which the level is stated, as words to append; empty for releases other than of points."""
+        """The distance for which the level of a release of points is stated, as words to append; else empty."""
         measured = "Euclidean distance" if "distance" in self._noise else "distance"
         return "" if self.per is None else f" for each {self.per} of {measured}"
 

@@ -273,7 +273,7 @@ class ReleasedCells(ABC):
         return found[0] if len(found) == 1 else None
 
     def _within(self, name: str, part: str, unit: str | None) -> list[str]:
-        """Return the labels in a range of bins or periods, ``18..65`` or ``2013Q2``; for other text, that text."""
+        """Return the labels in a range of bins or periods, such as ``18..65`` or ``2013Q2``; else the text itself."""
         labels, (low, dots, high) = list(dict.fromkeys(self.labels.get(name, ()))), part.partition("..")
         if not labels or (part in labels and unit is None):
             return [part]

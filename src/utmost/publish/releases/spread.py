@@ -1,13 +1,13 @@
 """The variance of a number over the individuals of a selection, from noisy sums, with a confidence interval.
 
-Let c_i be the count of a selection in the groups of a level, x_i the number that a group stands for, N = sum c_i,
-mu = sum c_i x_i / N and V = sum c_i (x_i - mu)^2 / N. For any t
+Let c_i be the count of a selection in the i-th group of a level, x_i the number that this group stands for, N = sum
+c_i, mu = sum c_i x_i / N and V = sum c_i (x_i - mu)^2 / N. For any t
 
     R(t) = sum c_i (x_i - t)^2 / N = V + (mu - t)^2,
 
-and mu and R(t) are ratios of sums, for which Fieller's set contains the true value for all sums. Let t* be the point of
-a fixed grid that is nearest to mu. The interval contains V = R(t) - (mu - t)^2 for every mu in the set of the mean, the
-grid point t nearest to mu, and every R(t) in its own set.
+and mu and R(t) are ratios of sums, for which Fieller's set has its confidence whatever the true sums are. Let t* be
+that point of a fixed grid which is nearest to mu. The interval contains V = R(t) - (mu - t)^2 for every mu in the set
+of the mean, the grid point t nearest to mu, and every R(t) in its own set.
 
 *Claim.* It contains V with probability at least 1 - delta, if each set has the confidence 1 - delta/2. *Proof.* With
 probability at least 1 - delta both sets contain the true mu and R(t*), which are fixed by the data, as the grid is

@@ -1,8 +1,9 @@
 """Release a file larger than memory: check it in one pass, and release it in another, a block of rows at a time.
 
-Noise is added to a block as the block is written, so no second copy is stored; a table in memory would give the same
-values. The second pass reads and checks every cell again. The number of rows, and the size and time of each file, must
-be those of the first pass: if a file has changed, nothing is released, and nothing stays on the disk.
+Noise is added to a block as the block is written, so no second copy is stored; the released values have the same
+distribution as those of a table in memory. The second pass reads and checks every cell again. The number of rows, and
+the size and time of each file, must be those of the first pass: if a file has changed, nothing is released, and nothing
+stays on the disk.
 """
 
 import os
@@ -61,7 +62,7 @@ class StreamedTable:
 
     @property
     def after(self) -> dict[str, str]:
-        """For each column of margins, the column that it follows."""
+        """The column that each column of margins follows."""
         return {f"{name}_margin": name for name in self.cells}
 
     @property

@@ -73,7 +73,7 @@ Recipient = Hashable
 def levels_by_distance(
     graph: object, owner: Recipient, epsilon: Callable[[int], Number | Level] = lambda d: Fraction(1, d)
 ) -> dict[Recipient, Level]:
-    """Return a level for each member of a network by the distance from the owner: 1/d, or any decreasing function of d.
+    """Return a level for each member of a network: 1/d at the distance d from the owner, or another function of d.
 
     Args:
         graph: Edges as pairs, or an object with an ``edges`` attribute, such as a networkx graph; undirected.

@@ -46,7 +46,7 @@ class AnswerErrors:
         return _combined((u, level, count) for (u,), level, count in self._terms(form))
 
     def exclude_zero(self, forms: Sequence[ProductForm], values: Sequence[Fraction], miss: Fraction) -> list[bool]:
-        """For each answer, return whether its margin excludes 0, from its variance if that suffices."""
+        """For each answer, return whether its margin excludes 0; a bound from the variance decides first."""
         for form in forms:
             self._check_adds(form)
         reach = [math.inf] * len(forms)
