@@ -44,7 +44,7 @@ PairSums = Sequence[Pairs]
 
 @dataclass(slots=True, eq=False)
 class EventSums:
-    """Adds up events by person and cell, batch by batch; memory grows with the pairs of these, not with the events."""
+    """Adds up events by person and cell, batch by batch; memory grows with the pairs, not with the events."""
 
     _parts: list[PairSums] = field(default_factory=list)
     _rows: int = 0

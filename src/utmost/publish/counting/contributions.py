@@ -113,7 +113,9 @@ def count_contributions(
         )
     if bound == AT_MOST and spec != EVENTS:
         remedy = "Leave the amounts out: at_most is the number of cells in which a person has events."
-        raise OutOfRange("the bound at_most counts events, not amounts", came="a measure of amounts", remedy=remedy)
+        raise OutOfRange(
+            'bound="at_most" needs a measure of events, not of amounts', came="a measure of amounts", remedy=remedy
+        )
     if isinstance(limits, str) or not isinstance(limits, Sequence):
         raise wrong_kind("limits", "a list of bounds", limits)
     largest = limits[-1] if bound != AT_MOST and limits else None

@@ -276,9 +276,9 @@ class CountedTable(CountedFacts, Display):
         """Write the true counts to a file that only its owner can read. Never publish this file.
 
         Args:
-            path: Path of the file. If it ends in .json, the file is a document with the unit, for `utmost release`.
-                Otherwise the file is a table; its unit is written to a second file, whose path is ``path`` plus
-                ".json".
+            path: Path of the file. If the path ends in .json, the file is a document with the unit, for `utmost
+                release`. Otherwise the file is a table; its unit is written to a second file, whose path is ``path``
+                plus ".json".
             marginal: Levels of the marginal; None for the cells.
             format, overwrite: Arguments of `saved`.
 

@@ -153,8 +153,8 @@ def count_table(
             of (person, cell) pairs is compared.
 
     Cost: below 1 s for a million events, 4 to 7 s for ten million in a file. Memory grows with the distinct (person,
-    cell) pairs. For files and engines it grows with the domain and with the pairs of one 256th of the persons; more
-    than a million events are spilled to an unnamed file on the disk.
+    cell) pairs. For files and engines the memory grows with the domain and with the pairs of one 256th of the persons;
+    more than a million events are spilled to an unnamed file on the disk.
 
     >>> events = {"user": ["ann", "ann", "bob", "ann"], "page": ["A", "B", "A", "A"]}
     >>> counted = count_table(events, Domain(page=["A", "B", "C"]), Counting("user", at_most=2))

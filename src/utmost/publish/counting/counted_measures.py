@@ -103,8 +103,8 @@ def sum(
         in_total: Upper bound on the sum of the absolute values of a person's sums over all cells; with ``most_events``,
             the largest number of events of a person that count, see `count`.
         missing: "leave out" leaves events without an amount out of sums and means; with ``most_events`` they still
-            count as events, after those with an amount. The counting report states how many had no amount. None refuses
-            missing amounts.
+            count as events, but events with an amount count first. The counting report states how many had no amount.
+            None refuses missing amounts.
 
     >>> sum("paid", step="0.01", each=(0, 1000), per_cell=(0, 5000)).values
     'paid'

@@ -348,7 +348,7 @@ class Answer(Display, Generic[TableT_co]):
             confidence: Confidence of the margin; that of the answer if left out.
 
         Raises:
-            OutOfRange: if the answer does not have a name or label of the selection.
+            OutOfRange, BadTable: if the answer does not have a level, column or label of the selection.
             NotDetermined: if the measured marginals do not determine the total.
             Unsupported: if points, columns that change together or selected keys were released, because their cells
                 have no independent noise; or if the noise is drawn while the table's file is written.

@@ -62,8 +62,8 @@ def change(
         confidence: Confidence of the margin; that of the later release if left out.
 
     Raises:
-        OutOfRange: if both answers come from one release, or if a release does not have a name or label of the
-            selection.
+        OutOfRange: if both answers come from one release.
+        OutOfRange, BadTable: if a release does not have a level, column or label of the selection.
         NotDetermined: if the measured marginals do not determine the sum.
 
     Cost: two calls of `Answer.total`.

@@ -948,6 +948,7 @@ class NoisySums(Display):
         Raises:
             NotDetermined: if the table has numbers of distinct values; or if the measured marginals do not determine
                 the cells, and there are more than 65 536 cells or measured hat functions.
+            Unsupported: if sums and counts share noise, or if the plan measures differences or listed rows.
             SolverFailed: if the numerical search for the cells fails.
             OutOfRange, WrongKind, Infeasible: if a fact is invalid, or if the facts hold for no table.
 

@@ -259,7 +259,7 @@ class NoisyTable(SavedTable):
             confidence: Confidence of the margin; that of the table if left out.
 
         Raises:
-            OutOfRange: if the table does not have a name or label of the selection.
+            OutOfRange, BadTable: if the table does not have a column or label of the selection.
         """
         return self.cells.total(where, column=column, confidence=confidence)
 
