@@ -26,8 +26,10 @@ class WholeRows:
         axis = domain.axes[place]
         if level or not 2 <= axis.size <= MOST_TOGETHER or len(axis.levels) != 1 or axis.extras:
             remedy = "Declare, for example, six columns as an axis of three pairs and an axis of two values."
-            came = f"{axis.groups(level)} values of {len(axis.levels)} levels"
-            raise OutOfRange(f"together= must name an axis of 2 to {MOST_TOGETHER} values", came=came, remedy=remedy)
+            came = f"{axis.size} values, levels {', '.join(axis.levels)}"
+            raise OutOfRange(
+                f"together= must name an axis of 2 to {MOST_TOGETHER} values and one level", came=came, remedy=remedy
+            )
         return cls(domain, place)
 
     @classmethod

@@ -252,7 +252,9 @@ def _axis_of_rows(workload: Workload, unit: Unit, together: str) -> int:
     """Return the index of the axis along which one individual changes whole rows."""
     columns = workload.domain.columns
     if together not in columns:
-        raise OutOfRange("together= must name an axis", came=repr(together), where="together")
+        raise OutOfRange(
+            "together= must name an axis", came=repr(together), remedy=f"Name one of {', '.join(columns)}."
+        )
     place = columns.index(together)
     if unit.cells % workload.domain.axes[place].size or unit.needs_sizes:
         remedy = "Leave out together=, or pass a unit whose cells are a multiple of the axis' size, without in_total."

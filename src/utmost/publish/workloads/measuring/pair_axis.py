@@ -11,7 +11,7 @@ answer is the error from the sums plus the error from the differences, both in c
 
 In the budget shares of a plan, a marginal without this axis measures sums, and a marginal with this axis measures
 differences. The shares of sums add up to 1, and so do those of differences. If one individual cannot change so much,
-these sums may be larger, see `unit_charge`. See proofs/theory/cells-together.md.
+both may add up to more, see `unit_charge`. See proofs/theory/cells-together.md.
 """
 
 from collections.abc import Mapping
@@ -52,8 +52,8 @@ class PairAxis:
                 "Declare two columns as an axis of two values, and four columns as an axis of two "
                 "pairs and an axis of two values."
             )
-            came = f"{axis.groups(level)} values of {len(axis.levels)} levels"
-            raise OutOfRange("together= must name an axis of two values", came=came, remedy=remedy)
+            came = f"{axis.size} values, levels {', '.join(axis.levels)}"
+            raise OutOfRange("together= must name an axis of two values and one level", came=came, remedy=remedy)
         single = plain([" and ".join(str(label_text(label)) for label in axis.labels[0])]).named(axis.levels[0])
         axes = {axis.levels[0]: axis for axis in (*domain.axes[:place], single, *domain.axes[place + 1 :])}
         return cls(domain, place, Domain(axes))

@@ -84,7 +84,8 @@ class AxisRows:
         left = parts - rows.sum(axis=0, dtype=np.int64)
         if left.min() < 1:
             raise OutOfRange(
-                "each column of listed rows must add up to less than `parts`", came=f"{int(left.min())} left"
+                "each column of listed rows must add up to less than `parts`",
+                came=f"{parts - int(left.min())} with parts={parts}",
             )
         steps = np.unique(left)[::-1]
         places = [np.flatnonzero(left == step) for step in steps]

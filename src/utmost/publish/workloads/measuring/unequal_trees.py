@@ -53,9 +53,9 @@ class UnequalTree(Display):
         instance(domain, Domain, "domain")
         if len(domain.axes) > 1:
             raise Unsupported(
-                "an axis with groups of several sizes cannot be crossed with another axis",
+                "the domain of a tree must have one axis",
                 came=f"{len(domain.axes)} axes",
-                remedy="Leave out the coarser level, or declare its values as a separate axis.",
+                remedy="Pass a Domain of one axis; for several axes call ut.choose_plan.",
             )
         axis = domain.axes[0]
         starts = [axis.group_starts(level) for level in range(len(axis.levels) + 1)]

@@ -399,9 +399,8 @@ class Plan(Display):
         instance(level, Level, "level")
         if (amounts := self.amount_pair) is None:
             remedy = "Count with values=, each= and most_events=."
-            raise OutOfRange(
-                "variances of counts are known only for a plan for ut.mean", came="a plan of sums alone", remedy=remedy
-            )
+            came = "a plan of counts alone" if self.unit.amount is None else "a plan of sums alone"
+            raise OutOfRange("variances of counts are known only for a plan for ut.mean", came=came, remedy=remedy)
         # All parts have the same variance and independent noise, since every measured marginal has all parts.
         square = float(sum(weight**2 for weight in amounts.count))
         return {name: square * variance for name, variance in self._variances(level).items()}

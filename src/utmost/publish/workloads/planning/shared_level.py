@@ -164,7 +164,8 @@ def share_level(
     now = level(epsilon)
     highest = now if up_to is None else level(up_to)
     if highest < now:
-        raise NotALevel("up_to= must be at least the level of the release", came=up_to)
+        remedy = "Pass a larger up_to=, or leave out up_to=."
+        raise NotALevel("up_to= must be at least epsilon", came=up_to, remedy=remedy)
     read = _read_weights(plans, weights)
     if len(read) == 1:
         return SharedLevel(plans, dict.fromkeys(read, Fraction(1)), now, 1.0)
