@@ -1,6 +1,7 @@
 """Releases of engines' frames: checked by aggregates before the first draw, and the same bytes at every evaluation."""
 
 from decimal import Decimal
+from traceback import format_exception
 
 import numpy as np
 import polars as pl
@@ -117,6 +118,29 @@ def test_what_cannot_be_released_is_refused(lazily, case):
     with pytest.raises(error, match=said) as refusal:
         ut.release(lazily(wards() | change), **asked(**say), once=True)
     assert "w0" not in str(refusal.value)
+
+
+UNCAST = {
+    "release": lambda frame, place: ut.release(frame, **asked(**SAY), once=True),
+    "publish": lambda frame, place: ut.Ledger.open(place / "l.db", create=True).publish(
+        "visits", frame, **asked(**SAY)
+    ),
+    "count": lambda frame, place: ut.count_table(frame, {"visits": [1, 2]}, ut.Counting("ward", at_most=1)),
+    "count rows": lambda frame, place: ut.count_table(frame, {"visits": [1, 2]}, ut.Counting(each_row=True)),
+}
+
+
+@pytest.mark.parametrize("call", UNCAST)
+def test_a_query_that_fails_quotes_no_cell(lazily, call, tmp_path):
+    """The engine's own message quotes the cell that it could not convert; a job's log is not as secret as the table."""
+    frame = lazily({"ward": ["a", "b"], "visits": ["1", "secret 77"]})
+    if isinstance(frame, pl.LazyFrame):
+        frame = frame.with_columns(pl.col("visits").cast(pl.Int64))
+    else:
+        frame = frame.project("ward, visits::BIGINT AS visits")
+    with pytest.raises(BadTable, match="evaluate") as refusal:
+        UNCAST[call](frame, tmp_path)
+    assert "secret 77" not in "".join(format_exception(refusal.value))
 
 
 def test_the_name_of_a_margin_is_free_also_where_an_engine_folds_case():

@@ -38,7 +38,7 @@ from utmost.publish.releases.item_columns import (
 )
 from utmost.publish.releases.item_release import ItemResponder
 from utmost.publish.releases.once import statement_before
-from utmost.tables.engines.engine_frames import EngineFrame
+from utmost.tables.engines.engine_frames import EngineFrame, evaluated
 from utmost.tables.engines.engines import engine_frame
 from utmost.tables.frames.adapters import check_columns_exist
 from utmost.tables.frames.arrow_identifiers import check_identifier, is_text
@@ -202,7 +202,7 @@ class ReleasableFrame:
             for at, name in enumerate(self.columns)
             for side, end in enumerate((nw.col(name).min(), nw.col(name).max()))
         ]
-        with progress_bar("Checking rows"):
+        with progress_bar("Checking rows"), evaluated():
             totals = rows.select(*counted, *least_and_largest).collect()
         counts = {name: int(totals.item(0, at) or 0) for at, name in enumerate(expressions)}
         total = counts.pop("rows")
@@ -241,7 +241,7 @@ class ReleasableFrame:
     def check_distinct(self, rows: int) -> None:
         """Check that no two rows have the same identifier; the engine counts the distinct identifiers."""
         nw, ids = extra("narwhals", "tables"), self.frame.select(list(self.identifiers))
-        with progress_bar("Counting distinct identifiers"):
+        with progress_bar("Counting distinct identifiers"), evaluated():
             distinct = int(nw.from_native(ids.native).unique().select(nw.len()).collect().item(0, 0))
         check_none_repeated(rows - distinct, rows, self.identifiers)
 

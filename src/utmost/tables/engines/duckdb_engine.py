@@ -18,6 +18,7 @@ from utmost.tables.engines.engine_frames import (
     Constants,
     WithConstants,
     check_no_pattern,
+    evaluated,
 )
 from utmost.tables.engines.local_frames import LocalFrame
 from utmost.tables.files.hive_folders import FolderColumns
@@ -117,11 +118,12 @@ def _reader(relation: Any) -> Any:
 
 def _batches(relation: Any) -> Generator[Any, None, None]:
     """Yield the batches of rows of a relation. Closing the generator frees the connection."""
-    reader = _reader(relation)
-    try:
-        yield from reader
-    finally:
-        reader.close()
+    with evaluated():
+        reader = _reader(relation)
+        try:
+            yield from reader
+        finally:
+            reader.close()
 
 
 def lake_relation(files: Sequence[Path], folders: FolderColumns) -> DuckRelation:

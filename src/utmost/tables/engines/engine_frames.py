@@ -1,12 +1,13 @@
 """The protocol of frames that an engine evaluates, in Arrow batches, and the code that all engines share."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from utmost.errors import BadTable
+from utmost.errors import BadTable, UtmostError
 from utmost.tables.optional_imports import extra
 
 Batches = Iterator[Any]
@@ -87,6 +88,28 @@ def check_no_pattern(names: Sequence[str]) -> None:
         if name == "*" or (name.startswith("^") and name.endswith("$")):
             required = "the name of a column must not be a pattern: neither * nor a regular expression from ^ to $"
             raise BadTable(required, came=repr(name), remedy="Rename the column.")
+
+
+@contextmanager
+def evaluated() -> Iterator[None]:
+    """Turn the error of an engine's query into one without its message, which may quote a cell: logs are not secret."""
+    try:
+        yield
+    except (UtmostError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error.__context__, KeyboardInterrupt) or (isinstance(error, OSError) and error.errno is not None):
+            raise
+        raise unevaluated(error) from None
+
+
+def unevaluated(error: Exception) -> BadTable:
+    """Return the error for a frame whose engine raised ``error``; only the kind of that error is shown."""
+    return BadTable(
+        "the engine must be able to evaluate the frame",
+        came=f"an error of the engine ({type(error).__name__})",
+        remedy="Evaluate the frame by itself, where nobody else reads the engine's message: it may quote cells.",
+    )
 
 
 def even_batches(batches: Iterator[Any], schema: Any) -> Iterator[Any]:

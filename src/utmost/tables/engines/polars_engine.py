@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from utmost.errors import Unsupported
-from utmost.tables.engines.engine_frames import Batches, BatchMap, Constants, WithConstants, check_no_pattern
+from utmost.tables.engines.engine_frames import (
+    Batches,
+    BatchMap,
+    Constants,
+    WithConstants,
+    check_no_pattern,
+    evaluated,
+)
 from utmost.tables.engines.local_frames import LocalFrame
 from utmost.tables.optional_imports import extra
 
@@ -68,8 +75,12 @@ class LazyPolars(LocalFrame):
         return self._read(in_order=False)
 
     def _read(self, *, in_order: bool) -> Generator[Any, None, None]:
-        frames = self.native.collect_batches(chunk_size=_CHUNK, maintain_order=in_order, lazy=True, engine="streaming")
-        return (batch for frame in frames for batch in _arrow_batches(frame))
+        with evaluated():
+            frames = self.native.collect_batches(
+                chunk_size=_CHUNK, maintain_order=in_order, lazy=True, engine="streaming"
+            )
+            for frame in frames:
+                yield from _arrow_batches(frame)
 
 
 def _arrow_batches(frame: Any) -> list[Any]:

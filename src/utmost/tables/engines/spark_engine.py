@@ -16,7 +16,7 @@ from typing import Any
 
 from utmost import errors
 from utmost.errors import Unsupported, UtmostError
-from utmost.tables.engines.engine_frames import Batches, BatchMap, Constants, RowsMap, check_no_pattern
+from utmost.tables.engines.engine_frames import Batches, BatchMap, Constants, RowsMap, check_no_pattern, unevaluated
 from utmost.tables.optional_imports import extra
 
 REFUSAL = "refusal"
@@ -154,8 +154,10 @@ def _added_up(worked: Any, schema: Any) -> Batches:
         if isinstance(error.__context__, KeyboardInterrupt):
             raise error.__context__ from None
         found = _WRONG_PYTHON.search(str(error))
-        if found is None or not type(error).__module__.startswith(("pyspark.", "py4j.")):
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
             raise
+        if found is None:
+            raise unevaluated(error) from None
         raise Unsupported(
             "Spark's workers must run the same version of Python as this process, with this package installed",
             came=f"another Python ({found[0]})",
