@@ -339,7 +339,7 @@ def test_a_shell_is_told_once_where_it_reads_what_completes(shell, start, reads,
 
 def test_a_shell_that_nobody_knows_is_refused_and_powershell_is_told_too(run):
     assert run("--show-completion", "tcsh")[0::2] == (
-        2, "utmost: completion is for bash, zsh, fish and powershell; got tcsh. Name one of them.\n",
+        2, "utmost: completion is for bash, zsh, fish and powershell; got tcsh. Name one of these shells.\n",
     )  # fmt: skip
     assert "Register-ArgumentCompleter" in run("--show-completion", "pwsh")[1]
 

@@ -78,8 +78,8 @@ class ReportOutput(options.Output):
 def reproduce(
     paper: Annotated[str, argument("PAPER", WHICH)],
     *,
-    long: Annotated[bool, flag("Results that take minutes, too (fernandes).")] = False,
-    only: Annotated[str | None, option("RESULT", 'One numbered result: "Theorem 4".')] = None,
+    long: Annotated[bool, flag("Also compute the results that take minutes (only fernandes has some).")] = False,
+    only: Annotated[str | None, option("RESULT", 'Show only this numbered result, say "Theorem 4".')] = None,
     plot: Annotated[Path | None, option("DIR", "Folder for the paper's pictures (.svg).")] = None,
     answer: ReportOutput,
 ) -> None:

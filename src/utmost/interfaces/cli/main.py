@@ -269,8 +269,8 @@ class _Command(click.Command):
             raise
 
     def _flag_before(self, message: str, words: Sequence[str]) -> str | None:
-        """Return the option without a value that precedes the unexpected word in an error message; None if there is
-        none.
+        """Return the option without a value that precedes the unexpected word in an error message; None without such
+        an option.
         """
         extra = re.search(r"\((.*)\)", message)
         unexpected = extra[1] if extra else ""  # several words, which may contain blanks, with a blank between them

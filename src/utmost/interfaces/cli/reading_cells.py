@@ -138,7 +138,7 @@ def read_cells(file: Path, statement: Path | None, all_asked: CellQuestion, *, t
         if question.at or plot is not None:
             remedy = "Leave out --at and --plot: they are only for noise that utmost drew."
             came = "a table of declared noise"
-            raise OutOfRange("margins at other levels need a release that utmost made", came=came, remedy=remedy)
+            raise OutOfRange("--at and --plot need a release that utmost made", came=came, remedy=remedy)
     elif not isinstance(release, Answer) or not (release.is_by_plan or isinstance(release.noise, CellNoiseAtLevel)):
         if plot is not None or path is not None or question.asks_for_sum or question.at:
             raise OutOfRange(

@@ -87,7 +87,7 @@ class UnknownKeys:
             raise OutOfRange(
                 "--unknown-keys takes no counting options except --person, --at-most, --domain and --count-key",
                 came="another one",
-                remedy="Leave out the others, and add them when you count the selected keys.",
+                remedy="Leave out the other counting options, and add them when you count the selected keys.",
             )
 
         at, counts_are = level.read(), "persons" if self.shares is None else "shares"

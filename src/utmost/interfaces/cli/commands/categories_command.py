@@ -140,7 +140,7 @@ def categories(
         raise OutOfRange(
             "only one of --file, --reports and --up-to may be given",
             came="several",
-            remedy="Leave out all but one of them.",
+            remedy="Give only one of these options.",
         )
     if table is not None:
         return _draw(spelling.of(table), column, names, how, out, form)

@@ -71,7 +71,7 @@ def declare(
         if kind.strip() not in _KINDS:
             remedy = f"Write, for example, --noise {column}=discrete-laplace:scale=2."
             kinds = ", ".join(_KINDS).replace("discrete-laplace", "discrete-laplace (two-sided geometric)")
-            raise OutOfRange(f"a kind of noise must be one of {kinds}", came=repr(kind)[:60], remedy=remedy)
+            raise OutOfRange(f"the kind of --noise must be one of {kinds}", came=repr(kind)[:60], remedy=remedy)
         declared[column.strip()] = declared_noise(_KINDS[kind.strip()], **sizes)
     if len(declared) < len(noise):
         raise OutOfRange("each column must have only one --noise", came="two", remedy="Leave out one of the two.")

@@ -92,8 +92,8 @@ def init(
 
     utmost init --each-row --by region,sex --domain domain.json --epsilon 1 --out release.toml
 
-    Then run `utmost release DATA.csv --recipe release.toml`. For a new ledger it also writes a secret file with the
-    key: keep it out of version control.
+    Then run `utmost release DATA.csv --recipe release.toml`. For a new ledger, `utmost init` also writes a secret
+    file with the key: keep it out of version control.
 
     More: docs/howto/keep-a-ledger.md
     """

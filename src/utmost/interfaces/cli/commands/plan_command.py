@@ -102,7 +102,7 @@ def plan(
         bool, flag("State that each person is in exactly --at-most cells; then the total has no noise.")
     ] = False,
     together: Annotated[
-        str | None, option("AXIS", "Axis of 2 to 5 values; one person changes all cells of a row along it.")
+        str | None, option("AXIS", "Axis of 2 to 5 values; one person changes whole rows of cells along it.")
     ] = None,
     method: Annotated[
         str | None,

@@ -77,7 +77,7 @@ def total(
         str | None,
         option(
             "NUMBERS",
-            "Numbers for which the labels of --mean stand: all in order (20,35,55), or by name (old=90,none=0).",
+            "Numbers for which the labels stand: all in order (20,35,55), or by name (old=90,none=0).",
         ),
     ] = None,
     sums: Annotated[

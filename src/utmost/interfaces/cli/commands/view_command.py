@@ -17,7 +17,7 @@ RARE = ("--data-version",)
 
 
 def view(*, ledger: LedgerPlaceOptions, question: Question) -> None:
-    """Make a noisier copy of a release for one recipient. It costs no privacy, and needs no table.
+    """Make a noisier copy of a release for one recipient, without the table and at no privacy cost.
 
     utmost view --ledger releases.db --name admissions --epsilon 1/2 --out partner.csv
 

@@ -56,7 +56,7 @@ def withhold(
 
     utmost withhold released.csv --below 90 --out shown.csv
 
-    It costs no privacy and adds none. Publish the result instead of the release.
+    Withholding costs no privacy and adds none. Publish the result instead of the release.
 
     More: docs/howto/publish-less-than-you-released.md
     """

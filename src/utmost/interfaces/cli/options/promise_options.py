@@ -123,7 +123,7 @@ class NoiseOptions(EverydayNoiseOptions):
 
     grid: Annotated[
         str | None,
-        option("NUMBER", "Grid of released reals: a power of two, say 1/1024; with --planar any number."),
+        option("NUMBER", "Width of the grid of released reals: a power of two, say 1/1024; with --planar any number."),
     ] = None
 
 
@@ -233,7 +233,7 @@ class PromiseOptions:
                 raise OutOfRange("--per needs --planar", remedy="Add --planar, or leave out --per.")
             if not self.columns.columns:
                 remedy = "Add, for example, --columns x,y."
-                raise OutOfRange("--planar needs --columns, the coordinates", came="none", remedy=remedy)
+                raise OutOfRange("--planar needs --columns, the columns of the coordinates", came="none", remedy=remedy)
         elif self.noise.plan is not None:
             protected, noise = replace(self.protected, neighbours=None), replace(self.noise, plan=None)
             options.refuse("cannot be combined with --plan", self.columns, protected, noise, of_cells)

@@ -136,7 +136,7 @@ class ReleaseOptions:
         object.__setattr__(self, "promised", self.everyday.complete)
 
     def check_free(self, table: Path, *, draws: bool) -> None:
-        """Check, before any draw, that the answer can be written; a counted file may have any format."""
+        """Check, before any draw, that the answer can be written; if events are counted, TABLE may have any format."""
         self.answer.check_free(None if self.people.are_events else table, draws=draws)
 
     @property

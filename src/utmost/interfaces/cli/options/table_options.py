@@ -186,7 +186,7 @@ def output(out: Path | None, form: str | None) -> Path | None:
 
 
 def _check_is_table() -> None:
-    """Refuse a typed --format beside --json: standard output is then JSON. A recipe has its format for files."""
+    """Refuse a typed --format beside --json: standard output is then JSON. The format in a recipe is only for files."""
     context = click.get_current_context(silent=True)
     if context is None or not context.params.get("as_json"):
         return

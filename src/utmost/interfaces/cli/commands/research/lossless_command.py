@@ -102,7 +102,9 @@ def lossless(
             if len(rows[0]) != 2 or any(row[0].denominator != 1 for row in rows):
                 raise BadTable("a distribution in a file needs two columns, integers and probabilities", where=path)
             if len({row[0] for row in rows}) != len(rows):
-                raise BadTable("a distribution in a file must name each integer once", came="one twice", where=path)
+                raise BadTable(
+                    "a distribution in a file must name each integer only once", came="one twice", where=path
+                )
             distributions.append({int(at): mass for at, mass in rows})
             continue
         at = options.written_level(text)
