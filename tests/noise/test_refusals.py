@@ -67,6 +67,7 @@ REFUSED = {
         lambda: optimal_noise(1, numbers="naturals"),
         lambda: gain(Geometric(1), "gaussian"),
         lambda: gain("geometric"),
+        lambda: gain("laplace", Geometric(1)),
         lambda: gain(Geometric(1), cost=lambda x: 0),
         *(lambda wrong=wrong: JointCells(1, **wrong) for wrong in ({"cells": 0}, {"cells": 2, "sensitivity": 0})),
         lambda: JointCells(1, 2).pmf([1, 2, 3]),

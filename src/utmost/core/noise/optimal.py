@@ -114,8 +114,8 @@ def gain(
     >>> gain(optimal_noise(10, numbers="reals")), gain(Geometric(1))
     (14.840642..., 1.175201...)
     """
-    if not isinstance(over, Distribution) and not isinstance(distribution, Distribution):
-        raise OutOfRange("one argument of gain must be a distribution of noise", came=distribution)
+    if not isinstance(distribution, Distribution):
+        raise OutOfRange("the first argument of gain must be a distribution of noise", came=distribution)
     if isinstance(over, Distribution):
         other = over
     elif isinstance(over, str) and over == "laplace":  # comparing an array with a text would give an array
