@@ -71,8 +71,8 @@ def read_release(
     """Read a published file of any kind, and check its statement.
 
     Args:
-        path: Path of a table with its statement beside it, or of a .json release by a plan; or the http or https
-            address of such a file.
+        path: Path of a table with its statement beside it, or of a .json release by a plan or in two stages; or the
+            http or https address of such a file.
         statement: Path of the statement, if it is not beside the table.
         separator, encoding: Separator and encoding of a text file, if its header does not give them.
 
@@ -83,7 +83,7 @@ def read_release(
         anything else.
 
     Raises:
-        BadTable: if the statement is inconsistent, or is about another table.
+        BadTable: if there is no such file, or if the statement is missing, inconsistent, or about another table.
         Unsupported: if the format is unknown, or if the address does not respond.
         WrongKind: if the path is neither text nor a `Path`.
         OSError: if the file cannot be read.
@@ -119,7 +119,9 @@ def read_release(
                 else "Name the table instead: its statement is found in the same folder."
             )
             came = "a document without a kind" if not isinstance(kind, str) else f"a document of the kind {kind[:60]!r}"
-            raise BadTable("a .json file must be a release by a plan", came=came, where=str(file), remedy=remedy)
+            raise BadTable(
+                "a .json file must be a release by a plan or in two stages", came=came, where=str(file), remedy=remedy
+            )
         if statement is not None:
             remedy = "Leave out statement=."
             raise OutOfRange("a release by a plan contains its own statement", came=str(statement), remedy=remedy)

@@ -91,9 +91,10 @@ def read_design(path: Path | str) -> Optimum | Channel:
         An `Optimum` for a design with its certificate, else a `Channel`.
 
     Raises:
-        BadTable, NotAChannel: if the file has neither a design nor a channel; the message names the line and column, or
-            the field.
-        PromiseBroken: if a design does not prove what it states.
+        BadTable, NotAChannel: if the file has neither a design nor a channel, or if its fields do not agree; the
+            message names the line and column, or the field.
+        PromiseBroken: if the certificate of a design does not prove its loss.
+        OSError: if the file cannot be read.
         Unsupported: if the format is of a later version.
 
     >>> from tempfile import mkdtemp

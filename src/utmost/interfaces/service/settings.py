@@ -112,7 +112,7 @@ class Settings:
         if self.webhook and not self.webhook.startswith(("https://", "http://")):
             raise OutOfRange(
                 "webhook must begin with https:// or http://",
-                where="webhook",
+                came="another text",
                 remedy="Begin the address with https://.",
             )
         if self.mail_to and not (self.mail_from and self.smtp):
