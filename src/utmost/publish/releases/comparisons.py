@@ -170,7 +170,7 @@ def _check_different_releases(answers: Sequence[Answer[Any]]) -> None:
         instance(answer, Answer, "an answer")
     if any(_may_share_noise(one, other) for one, other in combinations(answers, 2)):
         remedy = (
-            "Compare releases of different data; for two sums of one release use its difference(where, minus), or "
+            "Compare releases of different data; for two sums of one release use answer.difference(first, second), or "
             "utmost read RELEASE --where LABELS --minus LABELS."
         )
         raise OutOfRange(

@@ -107,7 +107,11 @@ class MeasuresTable:
         ]
         if any(history != histories[0] for history in histories):
             required = "the amounts of one table must have the same history in a ledger"
-            raise OutOfRange(required, came="different ones", remedy="Publish and relax all amounts by publish_means.")
+            raise OutOfRange(
+                required,
+                came="different ones",
+                remedy="Publish all amounts by publish_means, and relax them by relax_means.",
+            )
 
     @property
     def level(self) -> Level:

@@ -950,7 +950,8 @@ class NoisySums(Display):
                 the cells, and there are more than 65 536 cells or measured hat functions.
             Unsupported: if sums and counts share noise, or if the plan measures differences or listed rows.
             SolverFailed: if the numerical search for the cells fails.
-            OutOfRange, WrongKind, Infeasible: if a fact is invalid, or if the facts hold for no table.
+            OutOfRange, WrongKind, NotANumber: if a fact is invalid.
+            Infeasible: if the facts hold for no table.
 
         Warns:
             FactsFarOff: if a fact is so far from the released sum that noise alone explains it with probability at most

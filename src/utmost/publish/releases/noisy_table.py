@@ -340,7 +340,8 @@ class NoisyTable(SavedTable):
         Raises:
             BadTable: if the rows are not every combination of the labels of the public columns, once each.
             Unsupported: if the size of the noise differs between rows.
-            OutOfRange, WrongKind, Infeasible: if a fact is invalid, or if the facts hold for no table.
+            OutOfRange, WrongKind, NotANumber: if a fact is invalid.
+            Infeasible: if the facts hold for no table.
 
         Warns:
             FactsFarOff: if a fact is so far from the noisy sum that noise alone explains it with probability at most
@@ -371,7 +372,7 @@ class NoisyTable(SavedTable):
         name = cells.column(column)
         noise = self.declaration.noise[name]
         if noise.column is not None:
-            remedy = "Clean the rows of each size of noise by themselves."
+            remedy = "Clean a separate table for each size of noise."
             raise Unsupported(
                 "a table can be cleaned only if the noise of all rows has one size", came=noise.words, remedy=remedy
             )

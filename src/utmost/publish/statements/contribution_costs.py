@@ -204,9 +204,9 @@ def bound_costs(
         confidence: Confidence of the margins of error.
 
     Raises:
-        WrongKind, NotANumber: if an argument is of another kind.
-        OutOfRange: if a counted table is passed without ``public=True``, if the table is not one of contributions, or
-            if the compared bound is passed as an argument.
+        WrongKind, NotANumber, NotALevel: if an argument is of another kind.
+        OutOfRange: if a counted table is passed without ``public=True``, or a release with it; if the table is not one
+            of contributions; or if the compared bound is passed as an argument.
         Unsupported: if the contributions were released with noise that is not geometric.
 
     Cost: that of choosing one plan for each bound.

@@ -79,7 +79,7 @@ def read_counted(path: Path | str) -> CountedTable:
 
     Raises:
         BadTable: if the file is not a counted table, or has an invalid field, which the message names.
-        Unsupported: if a later version wrote the file, in another format.
+        Unsupported: if another version of utmost wrote the file, in another format.
 
     >>> from tempfile import mkdtemp
     >>> path = Path(mkdtemp()) / "counted.json"

@@ -63,7 +63,7 @@ def read_plan(path: Path | str) -> Plan:
 
     Raises:
         BadTable: if the file is not a plan, or has an invalid field, which the message names.
-        Unsupported: if a later version wrote the file, in another format.
+        Unsupported: if another version of utmost wrote the file, in another format.
     """
     return PLAN_FORM.read(Path(path_argument(path, "path")))
 
