@@ -60,7 +60,8 @@ def test_integers_beyond_int64_stay_python_ints():
     assert list(released([1e300])) == [int(1e300)]
 
 
-NO_NUMBERS = [None, "", "12", b"12", True, np.True_, float("nan"), float("inf"), Decimal("NaN"), 1j, [1], {}]
+TIMES = [np.timedelta64(2, unit) for unit in ("D", "ns")]
+NO_NUMBERS = [None, "", "12", b"12", True, np.True_, float("nan"), float("inf"), Decimal("NaN"), 1j, [1], {}, *TIMES]
 
 
 @pytest.mark.parametrize("bad", [1.5, *NO_NUMBERS], ids=repr)

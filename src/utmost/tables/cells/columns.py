@@ -109,7 +109,7 @@ def _plain(column: Any, name: str, place: RowName) -> NDArray[Any] | None:
 
 
 def _integer(cell: Any, row: int, name: str, place: RowName, not_whole: str | None) -> int:
-    if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_):
+    if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_ | np.timedelta64):
         return int(cell)
     if isinstance(cell, float | np.floating | Decimal | Fraction):
         number = exactly(cell)
@@ -120,7 +120,7 @@ def _integer(cell: Any, row: int, name: str, place: RowName, not_whole: str | No
 
 def _real(cell: Any, row: int, name: str, place: RowName, not_whole: str | None) -> Fraction:
     """Read an amount exactly; NaN, infinities, truth values and text are refused."""
-    if isinstance(cell, Rational | float | np.floating | Decimal) and not isinstance(cell, bool):
+    if isinstance(cell, Rational | float | np.floating | Decimal) and not isinstance(cell, bool | np.timedelta64):
         number = Fraction(int(cell.numerator), int(cell.denominator)) if isinstance(cell, Rational) else exactly(cell)
         if number is not None:
             return number
