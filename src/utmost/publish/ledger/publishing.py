@@ -127,12 +127,17 @@ class Draft:
     def draw(self, transaction: Transaction, randomness: Randomness) -> Answered:
         """Draw and write the first answer; with a stopping rule, every answer up to the level where the rule stops."""
         request, source, until = self.request, self.source, self.source.promise.until
-        parts, items = [self.commitment], None
+        parts, items, labels = [self.commitment], None, None
         if self.tags is not None:
             items = ItemFacts(parts_digest(tag_parts(self.tags)), None)
             parts += tag_parts(self.tags)
-        labels, parts_of_labels = self._labels(transaction, len(parts))
-        parts += parts_of_labels
+        if source.promise.public:
+            state, columns = transaction.state, len(source.promise.public)
+            salt = entropy(_SALT_BYTES).hex() if state.is_sealed else None
+            seal = salted_seal(transaction.key, state.identity, request.name, request.version, salt)
+            parts_of_labels = label_parts(self.label_texts, source.rows, columns, seal, state.number + 1, len(parts))
+            labels = Labels.of(source.order, parts_of_labels, salt)
+            parts += parts_of_labels
         facts = event_facts(
             request,
             rows=source.rows,
@@ -149,16 +154,6 @@ class Draft:
         if until is not None:
             return _answer_upwards(transaction, self, until, response, randomness)
         return Answered(request.level, response, transaction.state.ledger_facts(self.key_of_release, request.level))
-
-    def _labels(self, transaction: Transaction, first: int) -> tuple[Labels | None, Sequence[bytes]]:
-        """Return the record of the labels (public columns), and the parts to store, numbered from ``first``."""
-        state, rows, columns = transaction.state, self.source.rows, len(self.source.promise.public)
-        if not columns:
-            return None, ()
-        salt = entropy(_SALT_BYTES).hex() if state.is_sealed else None
-        seal = salted_seal(transaction.key, state.identity, self.request.name, self.request.version, salt)
-        parts = label_parts(self.label_texts, rows, columns, seal, state.number + 1, first)
-        return Labels.of(self.source.order, parts, salt), parts
 
 
 def checked_drafts(transaction: Transaction, new: Sequence[tuple[PublishRequest, Source]]) -> list[Draft]:

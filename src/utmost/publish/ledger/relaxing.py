@@ -268,18 +268,14 @@ def where_changed(transaction: Transaction, release: Published, source: Source) 
 
 def warn_of_names(key: Key, release: Published, source: Source) -> None:
     """Warn (RowsRenamed) if the columns that may name the rows differ from those at publication."""
-    if rows_are_renamed(key, release, source):
+    if release.promise.id_column:  # the commitment covers the identifiers
+        return
+    then = TableDigests.opened(key, release.values, release.name, release.version)
+    labels, texts = text_digests(key, source.texts(source.labels()))
+    # The columns that may name the rows have the same names as at publication, but other cells.
+    if then.labels == labels and then.texts != texts:
         warning = (
             f"{release.name_and_version}: labels or texts beside the values are not those that were published; "
             "without id_column= the ledger identifies rows by their order, and returns released values in that order"
         )
         warn(warning, RowsRenamed)
-
-
-def rows_are_renamed(key: Key, release: Published, source: Source) -> bool:
-    """Whether the columns that may name the rows have the same names as at publication, but other cells."""
-    if release.promise.id_column:  # the commitment covers the identifiers
-        return False
-    then = TableDigests.opened(key, release.values, release.name, release.version)
-    labels, texts = text_digests(key, source.texts(source.labels()))
-    return then.labels == labels and then.texts != texts

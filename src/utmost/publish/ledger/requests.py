@@ -20,17 +20,8 @@ from utmost.publish.promises.ledger_facts import MOST_VERSIONS
 from utmost.publish.promises.promise import Promise, checked_promise
 from utmost.tables.frames.any_table import is_engine_table
 
-
-def _read_level(fact: Any, name: str) -> Level:
-    return level_from_text(fact)
-
-
-def _read_promise(fact: Any, name: str) -> Promise:
-    return Promise.of_facts(fact)
-
-
 _NAME = form("name of the release", hint="For example admissions-2026.")
-_LEVEL = form("epsilon", write=level_text, read=_read_level)
+_LEVEL = form("epsilon", write=level_text, read=lambda fact, name: level_from_text(fact))
 _VERSION = form("version of the data", hint="Empty for the first; 2 for corrected data.")
 
 
@@ -57,7 +48,9 @@ class PublishRequest:
     """
 
     name: str = field(metadata=_NAME)
-    promise: Promise = field(metadata=form("promise", write=Promise.facts, read=_read_promise))
+    promise: Promise = field(
+        metadata=form("promise", write=Promise.facts, read=lambda facts, name: Promise.of_facts(facts))
+    )
     level: Level = field(metadata=_LEVEL)
     dataset: str = field(metadata=form("spends the budget of", hint="Empty for a separate dataset."))
     version: int | None = field(default=None, metadata=_VERSION)

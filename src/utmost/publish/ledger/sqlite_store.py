@@ -84,7 +84,17 @@ class SqliteStore:
         if not write:
             with transaction(self._path, self._timeout, write=False) as connection:
                 return work(rows_on(connection))
-        self._check_writable()
+        # Without write permission a draw would fail at its commit, with its level already spent. SQLite writes its
+        # journal to the folder.
+        for place in (self._path, self._path.parent):
+            if place.exists() and not os.access(place, os.W_OK):
+                raise LedgerUnavailable(
+                    "the file of the ledger and its folder must be writable",
+                    came="read-only",
+                    where=str(place),
+                    remedy="Nothing was drawn or spent. Change the permissions of the file, or move the "
+                    "ledger to another disk.",
+                )
         # SQLite opens existing files only (mode=rw): the file is made here, with the mode of a ledger's file.
         make_file(self._path)
         # Threads queue here: SQLite waits by polling, and one thread could starve until its timeout.
@@ -106,19 +116,6 @@ class SqliteStore:
                 return work(rows_on(connection))
         finally:
             lock.release()
-
-    def _check_writable(self) -> None:
-        """Check that the file and its folder, where SQLite writes its journal, can be written."""
-        # Without write permission a draw would fail at its commit, with its level already spent.
-        for place in (self._path, self._path.parent):
-            if place.exists() and not os.access(place, os.W_OK):
-                raise LedgerUnavailable(
-                    "the file of the ledger and its folder must be writable",
-                    came="read-only",
-                    where=str(place),
-                    remedy="Nothing was drawn or spent. Change the permissions of the file, or move the "
-                    "ledger to another disk.",
-                )
 
     def problems(self) -> list[str]:
         """List the faults that SQLite finds in pages and indices, and the differences from a ledger's tables."""

@@ -155,8 +155,10 @@ class Published(Display):
 
     @cached_property
     def bound(self) -> bytes:
-        """Digest of all public facts about the release, see `bound_facts`."""
-        return bound_facts(self.facts)
+        """Digest of all public facts about the release; the keys of all its levels are derived from this digest."""
+        bound = {name: fact for name, fact in self.facts.items() if name not in _UNBOUND}
+        text = json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return sha256(text.encode("ascii")).digest()
 
     @property
     def promise(self) -> Promise:
@@ -511,12 +513,6 @@ _REQUESTED = json_forms(PublishRequest)
 # Facts that the digest leaves out: those that only the curator may see, and those of a single response, which are
 # authenticated when that response is encrypted.
 _UNBOUND = {"request", "values", *_OF_RESPONSE} - {"name", "version"}
-
-
-def bound_facts(facts: Mapping[str, Any]) -> bytes:
-    """Return the digest of a release's public facts; the keys of all its levels are derived from this digest."""
-    bound = {name: fact for name, fact in facts.items() if name not in _UNBOUND}
-    return sha256(json.dumps(bound, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")).digest()
 
 
 def event_facts(

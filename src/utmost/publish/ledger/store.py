@@ -100,8 +100,7 @@ class Rows:
         bytes_type: str,
         load: Callable[[Iterable[EventPart]], None] | None = None,
     ) -> None:
-        self._run, self._tables, self._bytes_type = run, tables, bytes_type
-        self._load = self._insert if load is None else load
+        self._run, self._tables, self._bytes_type, self._load = run, tables, bytes_type, load
 
     def ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return all rows of a query on the database's catalog, or on tables that are not the ledger's."""
@@ -160,7 +159,11 @@ class Rows:
                 yield event, part, content
 
         # Parts are written first, so that no event refers to missing parts.
-        self._load(noted())
+        if self._load is not None:
+            self._load(noted())
+        else:
+            for part in noted():
+                self._run("INSERT INTO utmost_parts VALUES (?, ?, ?)", part)
         for row in events:
             self._run("INSERT INTO utmost_events VALUES (?, ?, ?)", row)
         self._run("DELETE FROM utmost_head", ())
@@ -188,10 +191,6 @@ class Rows:
         """Return the numbers (event, part) of all parts, in order."""
         rows = self._run("SELECT event, part FROM utmost_parts ORDER BY event, part", ())
         return ((_integral(event), _integral(part)) for event, part in rows.fetchall())
-
-    def _insert(self, parts: Iterable[EventPart]) -> None:
-        for part in parts:
-            self._run("INSERT INTO utmost_parts VALUES (?, ?, ?)", part)
 
     def _found(self, query: str, *values: int) -> bytes | None:
         row = self._run(query, values).fetchone()

@@ -243,10 +243,6 @@ def _answer_at(unit: Unit, lattice: Lattice, at: Level, confidence: Fraction) ->
     return CellNoiseAtLevel(at, unit, distribution, drawn, absolute, True, confidence, grid)
 
 
-def _read_cost(fact: Any, name: str) -> Cost:
-    return cost_named(text(fact, name))
-
-
 @dataclass(frozen=True, slots=True)
 class OnceCells(ColumnNoise):
     """Independent noise for each cell, with the least error at one level; for a release without history."""
@@ -255,7 +251,9 @@ class OnceCells(ColumnNoise):
     json_kind: ClassVar[str] = "cells at one level"
 
     numbers: IntegersOrReals = field(metadata=form("values"))
-    cost: Cost = field(metadata=form("least error of a cell", write=repr, read=_read_cost))
+    cost: Cost = field(
+        metadata=form("least error of a cell", write=repr, read=lambda fact, name: cost_named(text(fact, name)))
+    )
     relaxable: bool = field(metadata=form("noise that can be relaxed", read=truth))
     # Width of the grid of reals; None for a width chosen by level and sensitivity
     grid: Fraction | None = field(metadata=form("grid of reals", write=str, read=written_number))

@@ -28,10 +28,6 @@ from utmost.publish.promises.vast_domains import (
 )
 
 
-def _facts_of_universe(universe: Texts | Tuples) -> dict[str, Any]:
-    return universe.facts()
-
-
 def _read_universe(facts: Any, name: str) -> Texts | Tuples:
     return Texts.of_facts(facts) if "alphabet" in mapping(facts, name) else Tuples.of_facts(facts)
 
@@ -44,7 +40,7 @@ class SelectedCellNoise(SelectionNoise):
     json_kind: ClassVar[str] = "selected cells"
 
     universe: Texts | Tuples = field(
-        metadata=form("all keys that are possible", write=_facts_of_universe, read=_read_universe)
+        metadata=form("all keys that are possible", write=lambda universe: universe.facts(), read=_read_universe)
     )
     # Largest expected number of selected keys that nobody has
     false_keys: Fraction = field(metadata=form("largest expected number of selected keys that nobody holds", write=str))

@@ -297,7 +297,12 @@ class OnceTogether(ColumnNoise):
 
     def as_drawn(self, noise: NoiseAtLevel) -> "OnceTogether":
         """Return the same noise with its kind and the result of the search."""
-        return self if not isinstance(noise, NoiseTogetherAtLevel) else once_of(noise)
+        if not isinstance(noise, NoiseTogetherAtLevel):
+            return self
+        found = noise.search_facts or None
+        return OnceTogether(
+            noise.unit, noise.columns, noise.way.kind, noise.is_relaxable, noise.cost, noise.halves, found
+        )
 
     def guarantee(self, level: Level, columns: Sequence[str]) -> str:
         return together_guarantee(level, self.unit)
@@ -312,11 +317,6 @@ class OnceTogether(ColumnNoise):
 def one_of_halves(halves: object) -> Halves:
     ends: Halves = one_of(halves, Halves, "halves")
     return ends
-
-
-def once_of(noise: NoiseTogetherAtLevel) -> OnceTogether:
-    found = noise.search_facts or None
-    return OnceTogether(noise.unit, noise.columns, noise.way.kind, noise.is_relaxable, noise.cost, noise.halves, found)
 
 
 def once_together(

@@ -241,10 +241,6 @@ def _read_table_shares(shares: Any, name: str = "table_shares") -> dict[str, Fra
     return {text(table, name): written_number(share, name) for table, share in mapping(shares, name).items()}
 
 
-def _table_shares_facts(shares: Mapping[str, Fraction]) -> dict[str, str]:
-    return {name: str(share) for name, share in shares.items()}
-
-
 _TOTAL_SHARE = form("share of the level for the total by itself", write=str, read=written_number)
 
 
@@ -418,7 +414,11 @@ class OneWayDraw(ColumnNoise):
     domain: Domain = field(metadata=form("columns that are counted", write=Domain.facts))
     total_share: Fraction | None = field(metadata=_TOTAL_SHARE)
     table_shares: Mapping[str, Fraction] | None = field(
-        metadata=form("shares of the level for further tables", write=_table_shares_facts, read=_read_table_shares)
+        metadata=form(
+            "shares of the level for further tables",
+            write=lambda shares: {name: str(share) for name, share in shares.items()},
+            read=_read_table_shares,
+        )
     )
 
     def __init__(

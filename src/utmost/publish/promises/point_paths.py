@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from utmost.core.exact.arrays import objects
-from utmost.core.exact.levels import Level, level
+from utmost.core.exact.levels import level
 from utmost.core.sampling.hidden_paths import GridPoints, HiddenPaths, PathBits
 from utmost.core.sampling.integers import Integers, narrowed
 from utmost.core.sampling.random_bits import KEY_BYTES, Randomness
@@ -43,13 +43,10 @@ class PointPaths:
                 "the table must be passed at each new level of points", came=distribution.level, remedy=remedy
             )
         points = GridPoints(flat_points(values), distribution.dimensions, distribution.grid)
-        paths = HiddenPaths(PathBits(self.key), _anchor(distribution), distribution.dimensions)
+        first_level = level(1).scaled(1 / distribution.per)
+        paths = HiddenPaths(PathBits(self.key), first_level, distribution.dimensions)
         cells = paths.cells(points, distribution.noise.level)
         return PointAnswer({name: narrowed(cells[:, axis]) for axis, name in enumerate(values)})
-
-
-def _anchor(distribution: PlanarDistribution) -> Level:
-    return level(1).scaled(1 / distribution.per)
 
 
 def flat_points(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:

@@ -47,18 +47,6 @@ if TYPE_CHECKING:
     from utmost.publish.workloads.planning.plan import Plan
 
 
-def _noise_facts(noise: PlannedNoise) -> dict[str, Any]:
-    return noise.facts()
-
-
-def _read_noise(facts: Any, name: str) -> PlannedNoise:
-    return noise_of_facts(facts)
-
-
-def _read_until(facts: Any, name: str) -> Until:
-    return Until.of_facts(facts)
-
-
 _MOST_MARGINS = 48
 """The largest number of tables of a plan whose margins are listed."""
 _FROM_COUNTED = (
@@ -122,8 +110,14 @@ class Promise(Display):
     part: Part | None = field(metadata=PART_FORM)
     individual: str | None = field(metadata=INDIVIDUAL_FORM)
     proved: bool = field(metadata=PROVED_FORM)
-    noise: PlannedNoise = field(metadata=form("noise", write=_noise_facts, read=_read_noise))
-    until: Until | None = field(metadata=form("stops as soon as it is accurate", write=Until.facts, read=_read_until))
+    noise: PlannedNoise = field(
+        metadata=form("noise", write=lambda noise: noise.facts(), read=lambda facts, name: noise_of_facts(facts))
+    )
+    until: Until | None = field(
+        metadata=form(
+            "stops as soon as it is accurate", write=Until.facts, read=lambda facts, name: Until.of_facts(facts)
+        )
+    )
 
     def __init__(
         self,
@@ -606,15 +600,12 @@ def _identifiers(columns: str | Sequence[str]) -> tuple[str, ...]:
 _BESIDE = {"kind", "format", "utmost", "digest"}
 
 
-def _facts(promise: Promise) -> dict[str, Any]:
-    return promise.facts() | {"digest": promise.digest}
-
-
-def _value(facts: Mapping[str, Any]) -> Promise:
-    return Promise.of_facts({name: fact for name, fact in facts.items() if name not in _BESIDE})
-
-
-PROMISE_FORM = Form("promise", "a promise", _facts, _value)
+PROMISE_FORM = Form(
+    "promise",
+    "a promise",
+    lambda promise: promise.facts() | {"digest": promise.digest},
+    lambda facts: Promise.of_facts({name: fact for name, fact in facts.items() if name not in _BESIDE}),
+)
 """The form of promises in files: the fields of `Promise.facts`, and the digest."""
 
 

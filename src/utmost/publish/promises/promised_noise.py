@@ -36,15 +36,18 @@ Response = dict[str, Integers]
 """A response: {column: noisy values in steps}."""
 
 
-def _read_unit(facts: dict[str, Any], name: str) -> Unit:
-    return Unit.of_facts({"neighbours": "add-remove"} | facts)
-
-
 @dataclass(frozen=True, slots=True)
 class PlannedNoise(ABC):
     """The noise of a promise that can draw an answer at one level, which is enough for a release made once."""
 
-    unit: Unit = field(metadata=form("whom it protects", write=Unit.facts, read=_read_unit, parts=json_forms(Unit)))
+    unit: Unit = field(
+        metadata=form(
+            "whom it protects",
+            write=Unit.facts,
+            read=lambda facts, name: Unit.of_facts({"neighbours": "add-remove"} | facts),
+            parts=json_forms(Unit),
+        )
+    )
 
     kind: ClassVar[str]  # Kind of the released values, in words
     json_kind: ClassVar[str]  # Name of the kind in JSON, see `noise_of_facts`

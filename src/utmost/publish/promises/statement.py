@@ -215,8 +215,26 @@ class Statement:
 
     def check_cells(self, column: Any, name: str) -> None:
         """Check that each cell of a released column is a value that this noise can give."""
-        step = None if self.noise.unit.step == 1 else self.noise.unit.step
-        _check_cells(column, self.noise.width if isinstance(self.noise, CellNoiseAtLevel) else step, name)
+        # A float cell is the nearest float to a multiple of ``step``; without a step a cell is an integer.
+        if isinstance(self.noise, CellNoiseAtLevel):
+            step = self.noise.width
+        else:
+            step = None if self.noise.unit.step == 1 else self.noise.unit.step
+        # Refuse blanks, formulas and numbers between two steps: a reader would trust them in a verified table.
+        cells = column.tolist() if hasattr(column, "tolist") else column
+        kinds = set(map(type, cells))
+        if step is None and kinds <= {int}:
+            return
+        if step is not None and kinds <= {float, int, Decimal} and max(step.numerator, step.denominator) < _SHORT:
+            numbers = np.array(cells, np.float64)
+            units = np.rint(numbers / step.numerator * step.denominator) * step.numerator
+            # A quotient of integers below 2^53 is rounded to the nearest float; remaining cells are checked one by one.
+            if bool((np.abs(units) < _SHORT).all() and (units / step.denominator == numbers).all()):
+                return
+        for row, cell in enumerate(cells):
+            if not _is_released(cell, step):
+                required = f"a released cell must be {'an integer' if step is None else f'a multiple of {step}'}"
+                raise BadTable(required, came="another", where=f"row {row + 1}, column {name!r}")
 
     @classmethod
     def of_facts(cls, document: Mapping[str, Any]) -> "Statement":
@@ -389,25 +407,6 @@ def _is_margin(cell: Any, margin: float) -> bool:
         return bool(cell == margin) or float(exact(cell)) == margin
     except (UtmostError, TypeError, ValueError, OverflowError):
         return False
-
-
-def _check_cells(column: Any, step: Fraction | None, name: str) -> None:
-    """Check that each cell is an integer, or the float nearest to a multiple of ``step``."""
-    # Refuse blanks, formulas and numbers between two steps: a reader would trust them in a verified table.
-    cells = column.tolist() if hasattr(column, "tolist") else column
-    kinds = set(map(type, cells))
-    if step is None and kinds <= {int}:
-        return
-    if step is not None and kinds <= {float, int, Decimal} and max(step.numerator, step.denominator) < _SHORT:
-        numbers = np.array(cells, np.float64)
-        units = np.rint(numbers / step.numerator * step.denominator) * step.numerator
-        # A quotient of integers below 2^53 is rounded to the nearest float; remaining cells are checked one by one.
-        if bool((np.abs(units) < _SHORT).all() and (units / step.denominator == numbers).all()):
-            return
-    for row, cell in enumerate(cells):
-        if not _is_released(cell, step):
-            required = f"a released cell must be {'an integer' if step is None else f'a multiple of {step}'}"
-            raise BadTable(required, came="another", where=f"row {row + 1}, column {name!r}")
 
 
 _SHORT = 1 << 53
