@@ -74,7 +74,7 @@ def register_frames(*libraries: str) -> tuple[str, ...]:
         The libraries whose frames have the accessor.
 
     Raises:
-        OutOfRange: for another library.
+        OutOfRange: if another library is named.
         Unsupported: if a library is not installed, or if its frames have an accessor ``utmost`` of another package.
 
     >>> register_frames("pandas"), register_frames("pandas")

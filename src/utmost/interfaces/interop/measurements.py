@@ -37,7 +37,7 @@ def opendp_measurement(distribution: Distribution) -> Any:
     Raises:
         Unsupported: if OpenDP is not installed.
 
-    Promise: that of `utmost.releases.add_noise`, with draws from the operating system's randomness.
+    Promise: the one of `utmost.releases.add_noise`; draws use the operating system's randomness.
 
     >>> opendp_measurement(Geometric(1))  # doctest: +SKIP
     Measurement(...)

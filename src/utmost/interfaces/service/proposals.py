@@ -445,7 +445,7 @@ MOST_A_DAY = 500
 
 
 def _note_waiting(store: RecordTransaction, proposal: Proposal, person: Token) -> None:
-    """Count one more proposal of a person; refuse it if their waiting or today's proposals would exceed a limit."""
+    """Count one more proposal of a person; refuse it if too many of that person's proposals wait, or are of today."""
     day = proposal.made // 86_400
     records = [store.get(_PROPOSER, _waiting_of(store, name)) for name in person.person]
     records_found = [record for record in records if record is not None]

@@ -79,7 +79,7 @@ class AmountPair:
 
     @property
     def columns(self) -> tuple[AmountColumn, ...]:
-        """The columns of a published table: all events; if some have no amount, those with one; sum of the amounts."""
+        """Columns of a published table: number of events; number with an amount, if some have none; sum of amounts."""
         name = self.amount.name
         stated = (AmountColumn(f"{name}_count", self.stated, None),) if self.amount.missing else ()
         return AmountColumn("count", self.count, None), *stated, AmountColumn(f"{name}_sum", self.total, self.amount)
@@ -161,7 +161,7 @@ class AmountPair:
         return tuple(bars)
 
     def form(self, of: ProductForm, weights: Weights) -> ProductForm:
-        """Return a linear form over the other axes as the sum over all parts of weight times this form of the part."""
+        """Return the sum over all parts of the part's weight times a linear form over the other axes."""
         common = lcm(*(weight.denominator for weight in weights))
         factors = list(of.factors)
         factors[self.place] = factors[self.place] * np.array([int(weight * common) for weight in weights], dtype=object)

@@ -109,7 +109,7 @@ class _Version(JsonRecord):
 
 @dataclass(frozen=True, slots=True)
 class ReleaseResponse(_Version):
-    """A version of a release, with those of its levels that the token is shown, published or of noisier copies."""
+    """A version of a release, with the levels that the token is shown: published ones, and its owner's copies."""
 
     levels: tuple[LevelText, ...]
 

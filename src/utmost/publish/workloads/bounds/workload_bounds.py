@@ -103,9 +103,9 @@ def bounds_of(
             or if the size of this axis does not divide ``unit.cells``.
 
     Cost: a few thousand iterations, each over all pairs of a marginal and an eigenspace. If the workload treats the
-    values of an axis differently (ranges, labels, groups of several sizes), the bounds need a dozen
-    eigendecompositions, too, of a matrix over the values of such axes, at most 2000 values: some 15 seconds for 1024
-    values, and 2 seconds to check the certificate.
+    values of an axis differently (ranges, labels, groups of several sizes), the bounds also need a dozen
+    eigendecompositions of a matrix over the values of such axes, at most 2000 values: some 15 seconds for 1024 values,
+    and 2 seconds to check the certificate.
 
     >>> domain = Domain(region=[*range(20)], age=[*range(50)])
     >>> wanted = Workload(domain, {"region age": 1, "region": 1, "age": 1, "": 1})

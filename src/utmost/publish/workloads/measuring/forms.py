@@ -1,8 +1,8 @@
 """Linear combinations of cells whose coefficients are products of one number for each axis.
 
 Example: for the number of admitted women, all numbers are 0 or 1. For the sum of the ages of the inhabitants of the
-north, the numbers of the age axis are the midpoints of its bins, those of the region axis 0 or 1. Every property of a
-product form is computed axis by axis, without a list of all cells.
+north, the numbers of the age axis are the midpoints of its bins, and the numbers of the region axis are 0 or 1. Every
+property of a product form is computed axis by axis, without a list of all cells.
 """
 
 import math

@@ -79,7 +79,7 @@ class HatErrors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ErrorSpace:
-    """Least squares along the axis, in an eigenspace T of the other axes on which some answer depends."""
+    """Least squares along the axis, in one eigenspace T of the other axes; some answer depends on this eigenspace."""
 
     axis: Axis
     rows: tuple[int, ...]  # the row set that each marginal measures along the axis, see `row_sets`; 0 if none in T

@@ -96,7 +96,7 @@ def tree_variances(domain: Domain, precisions: Sequence[Any]) -> tuple[Array, ..
 
     Raises:
         OutOfRange: if precisions have another shape, if a precision is negative, or if no level is measured.
-        Unsupported: for a domain of several axes.
+        Unsupported: if the domain has several axes.
 
     Cost: O(groups).
 
@@ -154,7 +154,7 @@ def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[
     Raises:
         OutOfRange: if `tree_variances` refuses the precisions, if a measured level has no precision, or if it has
             another number of sums.
-        Unsupported: for a domain of several axes.
+        Unsupported: if the domain has several axes.
 
     Cost: O(groups).
 

@@ -73,9 +73,9 @@ def certified_rows(
 
     Args:
         rows: Rows of integer coefficients of 1 to 6 cells; (rows, cells).
-        unit: Unit of privacy. ``unit.cells`` is the number of these cells that one individual changes. If it is larger
-            than the number of cells, it must be a multiple of that number: one individual then changes all cells of
-            several rows of a table.
+        unit: Unit of privacy. ``unit.cells`` is the number of these cells that one individual changes. If
+            ``unit.cells`` is larger than the number of cells, it must be a multiple of this number: one individual then
+            changes all cells of several rows of a table.
         epsilon: Privacy level of the whole release.
         weights: Weight of the variance of each cell; None for 1/cells each.
         tolerance: Largest allowed (error / bound) - 1, > 0.

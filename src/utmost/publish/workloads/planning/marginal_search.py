@@ -145,8 +145,8 @@ def _searched(
 
 
 def _cube_roots(errors: MarginalErrors) -> Floats:
-    """Return a start of the search: a share for each marginal, proportional to the cube root of its number of groups
-    times the wanted weight of its space. A marginal of weight 0 gets a small share.
+    """Return a start of the search: a share for each marginal, proportional to the cube root of (its number of groups
+    times the wanted weight of its space). A marginal of weight 0 gets a small share.
     """
     spaces = errors.spaces
     places = {space: at for at, space in enumerate(errors.names)}

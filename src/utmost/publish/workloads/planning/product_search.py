@@ -1,9 +1,9 @@
 """Search for listed rows along each axis of a workload, so that their products have little error.
 
 The Gram matrix of a workload is a sum over its parts of products of one matrix for each axis. If the rows of the other
-axes are fixed, the error along one axis is that of a single Gram matrix: the sum of the parts' matrices, each weighted
-by the part's error along the other axes. So the search improves the real rows of one axis after the other, repeatedly,
-and rounds them at the end. Source: [mckenna2018], OPT_x and OPT_+.
+axes are fixed, the error along one axis is the error for a single Gram matrix: the sum of the parts' matrices, each
+weighted by the part's error along the other axes. So the search improves the real rows of one axis after the other,
+repeatedly, and rounds them at the end. Source: [mckenna2018], OPT_x and OPT_+.
 """
 
 from collections.abc import Mapping

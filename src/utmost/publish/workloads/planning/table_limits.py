@@ -1,4 +1,4 @@
-"""Limit the error of each wanted table to that of separate noise on this table, at its share of the budget.
+"""Limit the error of each wanted table to the error of separate noise on this table, at this table's budget share.
 
 The plan of least weighted error may give one table a large error in favour of the others. If all tables are within
 their limits, no table is worse than with separate noise. A table at budget share s has a variance of about 2/(s
@@ -51,7 +51,7 @@ def own_marginals(workload: Workload) -> dict[str, Marginal]:
 
 
 def table_limits(request: PlanRequest) -> dict[str, float]:
-    """Return the variance that no wanted table may exceed: with separate noise on its marginal, at its budget share."""
+    """For each wanted table, return its limit: the variance with separate noise at the table's budget share."""
     workload, unit, at = request.workload, request.unit, request.level_of_cells
     marginals, shares, known = own_marginals(workload), budget_shares(workload), dict[tuple[bool, Fraction], float]()
     limits = {}

@@ -224,7 +224,7 @@ class HatReconstruction:
 
 @dataclass(frozen=True, eq=False)
 class _AxisSplit:
-    """The split of a domain into the axis of hat functions and the others, whose eigenspaces split least squares."""
+    """A split of a domain into the axis of hat functions and all other axes, whose eigenspaces split least squares."""
 
     domain: Domain
     weights: Mapping[Marginal, int]

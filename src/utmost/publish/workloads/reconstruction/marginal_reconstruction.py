@@ -154,7 +154,7 @@ class MarginalReconstruction:
         return {place: share for place, share in zip(places, shares, strict=True) if share}
 
     def _part(self, measured: Mapping[Marginal, NDArray[Any]], space: MarginalSpace) -> tuple[NDArray[Any], int]:
-        """Return the part in a space, times 2^20 and the ratios of group numbers on its axes; and its largest entry."""
+        """Return a space's part, times 2^20 and the axes' ratios of group numbers; and the part's largest entry."""
         # Cached parts are valid only for the same measured sums.
         if self._measured[0] is not measured:
             self._measured[0] = measured
