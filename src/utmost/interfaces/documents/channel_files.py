@@ -189,7 +189,7 @@ RELATIONS = {
 
 
 def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
-    """Compare two channels on the same secrets by one of `ORDERS`: return their relation, with proofs of both directions."""
+    """Compare two channels on the same secrets by one of `ORDERS`; return their relation, with proofs."""
     if order not in ORDERS:
         raise OutOfRange(
             f"--order must be one of {', '.join(ORDERS)}", came=order, remedy="Leave out --order to decide refinement."
