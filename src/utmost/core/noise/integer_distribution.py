@@ -4,7 +4,7 @@ computes everything else from them.
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import Field
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
@@ -337,7 +337,11 @@ class IntegerDistribution(Distribution):
             _refuse(self, "P(X >= i) - P(X >= i + 1) must be P(X = i)", int(unequal[0]))
         places = np.unique(np.geomspace(1, count, 64).astype(np.int64) - 1).tolist()
         same = self.canonical
-        sampled = self.tail_intervals(places, _CHECKED) if same is self else _tails_of(same, places)
+        if isinstance(same, Profile):
+            powers = IntervalPowers(same.level, _CHECKED)
+            sampled = [same.tail(powers, i) for i in places]
+        else:
+            sampled = same.tail_intervals(places, _CHECKED)
         for i, drawn in zip(places, sampled, strict=True):
             tail, next_tail = (self._enclosed(self.tail, j, _CHECKED) for j in (i, i + 1))
             if not _may_be_equal(tail - next_tail, self._enclosed(self.mass, i, _CHECKED)):
@@ -530,7 +534,10 @@ def _check_state(distribution: IntegerDistribution) -> None:
     declared: dict[str, Field[Any]] = getattr(cls, "__dataclass_fields__", {})
     compared = {name for name, field in declared.items() if field.compare and field.hash is not False}
     classes = [vars(base) for base in cls.__mro__]
-    slots = {name for own in classes for name in _names(own.get("__slots__", ())) if hasattr(distribution, name)}
+    slots = set[str]()
+    for own in classes:
+        names = own.get("__slots__", ())  # one name, or several
+        slots |= {name for name in ([names] if isinstance(names, str) else names) if hasattr(distribution, name)}
     state = {*getattr(distribution, "__dict__", ()), *slots} - {"__dict__", "__weakref__"}
     computed = {name for own in classes for name, value in own.items() if isinstance(value, cached_property)}
     other = sorted(state - compared - computed)
@@ -541,17 +548,6 @@ def _check_state(distribution: IntegerDistribution) -> None:
             where=cls.__name__,
             remedy="Write @dataclass(frozen=True) above the class, and each attribute as a field in it.",
         )
-
-
-def _names(slots: str | Iterable[str]) -> Iterable[str]:
-    return [slots] if isinstance(slots, str) else slots
-
-
-def _tails_of(same: Profile | IntegerDistribution, places: Sequence[int]) -> list[Interval]:
-    if isinstance(same, Profile):
-        powers = IntervalPowers(same.level, _CHECKED)
-        return [same.tail(powers, i) for i in places]
-    return same.tail_intervals(places, _CHECKED)
 
 
 def _may_be_equal(first: Interval, second: Interval) -> bool:

@@ -128,7 +128,17 @@ class StatedAnswers:
             raise does_not_follow("repeated")
         by_ledger = any(name in statement for name in _IN_LEDGER)
         if by_ledger:
-            _check_ledger_facts(statement, level)
+            if not stated_field(statement, "name", str):
+                raise does_not_follow("name")
+            if not 1 <= stated_field(statement, "data_version", int) <= MOST_VERSIONS:
+                raise does_not_follow("data_version")
+            text = stated_field(statement, "together", str)  # the level of all versions
+            try:
+                together = level_from_text(text)
+            except UtmostError:
+                raise does_not_follow("together") from None
+            if level_text(together) != text or together < level:
+                raise does_not_follow("together")
         if any(name in statement for name in _TABLE_FIELDS):
             names_of(statement, "public")
             if stated_field(statement, "repeated", int) > stated_rows(statement):
@@ -140,21 +150,6 @@ class StatedAnswers:
         metadata = {name: statement[name] for name in _METADATA if name in statement}
         facts = level_facts(level) if is_exact else {"epsilon": epsilon}
         return cls(facts, space, by_ledger, stated_mechanism(statement), metadata)
-
-
-def _check_ledger_facts(statement: Mapping[str, Any], level: Level) -> None:
-    """Check the name, the version and the level of all versions, which only a ledger's statement has."""
-    if not stated_field(statement, "name", str):
-        raise does_not_follow("name")
-    if not 1 <= stated_field(statement, "data_version", int) <= MOST_VERSIONS:
-        raise does_not_follow("data_version")
-    text = stated_field(statement, "together", str)
-    try:
-        together = level_from_text(text)
-    except UtmostError:
-        raise does_not_follow("together") from None
-    if level_text(together) != text or together < level:
-        raise does_not_follow("together")
 
 
 ANSWERS_FORM = StatementForm(ANSWERS_KIND, "a statement of answers", StatedAnswers._fields, StatedAnswers._of_fields)

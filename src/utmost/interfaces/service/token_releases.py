@@ -169,15 +169,16 @@ class Releases:
         # Copies that others asked for would fill every list, and reveal what others ask.
 
         def work(store: RecordTransaction) -> list[tuple[Level, ...]]:
-            return [self._shown_levels(token, release, _Copies.of(store, token, release)) for release in releases]
+            listed = []
+            for release in releases:
+                copies = _Copies.of(store, token, release)
+                most, published = granted_level(token, release.name), published_levels(release)
+                sees_all = token.role != "recipient"
+                shown = {at for at in release.levels if sees_all or at in published or copies.has(at)}
+                listed.append(tuple(sorted(at for at in shown if is_granted(most, at))))
+            return listed
 
         return self._context.records.read(work)
-
-    def _shown_levels(self, token: Token, release: Published, copies: "_Copies") -> tuple[Level, ...]:
-        most, published = granted_level(token, release.name), published_levels(release)
-        sees_all = token.role != "recipient"
-        shown = {at for at in release.levels if sees_all or at in published or copies.has(at)}
-        return tuple(sorted(at for at in shown if is_granted(most, at)))
 
     def view(self, token: Token, name: str, at: Level, version: int | None = None) -> View:
         """Return a release at a level: a stored answer, or a noisier copy."""

@@ -145,18 +145,14 @@ def _span(parts: dict[str, str]) -> tuple[int, int]:
     minute, second = (number(name) if name in parts else 0 for name in ("minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
         raise ValueError
-    start += hour * _HOUR + minute * 60 + second - _offset(parts.get("zone", "z"))
+    start += hour * _HOUR + minute * 60 + second
+    zone = parts.get("zone", "z")
+    if zone not in ("z", "utc", "gmt"):  # a zone such as "+02:00" is ahead of UTC
+        hours, minutes = int(zone[1:3]), int(zone[-2:])
+        if hours > 23 or minutes > 59:
+            raise ValueError
+        start -= (-1 if zone[0] == "-" else 1) * (hours * _HOUR + minutes * 60)
     return start, start + (1 if "minute" in parts else _HOUR)
-
-
-def _offset(zone: str) -> int:
-    """The seconds by which a zone such as "+02:00" or "z", in lower case, is ahead of UTC."""
-    if zone in ("z", "utc", "gmt"):
-        return 0
-    hours, minutes = int(zone[1:3]), int(zone[-2:])
-    if hours > 23 or minutes > 59:
-        raise ValueError
-    return (-1 if zone[0] == "-" else 1) * (hours * _HOUR + minutes * 60)
 
 
 def first_second(day: date) -> int:

@@ -271,26 +271,10 @@ def _write_text(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, 
     write_text(table, file, separator_for(table, path))
 
 
-def _read_json_lines(path: Path, as_events: bool) -> Any:
-    return Table(table_formats.read_json_lines(TextFile.of(path), has_nested=as_events))
-
-
 def _write_json_lines(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any]) -> None:
     columns_of = table_formats.as_columns(table)
     pieces = table_formats.write_json_lines(list(columns_of), zip(*columns_of.values(), strict=True))
     _write_pieces(pieces, file, _rows(table)[2])
-
-
-def _read_json_records(path: Path, as_events: bool) -> Any:
-    return Table(table_formats.read_json_records(TextFile.of(path), has_nested=as_events))
-
-
-def _read_feather(path: Path, as_events: bool) -> Any:
-    return table_formats.read_feather(path)
-
-
-def _write_feather(table: Any, file: BinaryIO, path: Path, statement: Mapping[str, Any]) -> None:
-    table_formats.write_feather(table, file)
 
 
 def _read_parquet(path: Path, as_events: bool) -> Any:
@@ -336,10 +320,24 @@ class TableFormat:
 TABLE_FORMATS = {
     "csv": TableFormat(endings=(".csv", ".txt", ""), read=_read_text, write=_write_text, is_text=True),
     "tsv": TableFormat(endings=(".tsv",), read=_read_text, write=_write_text, is_text=True),
-    "jsonl": TableFormat(endings=JSON_LINES, read=_read_json_lines, write=_write_json_lines, is_text=True),
-    "json": TableFormat(endings=(".json",), read=_read_json_records, write=None, is_text=True),
+    "jsonl": TableFormat(
+        endings=JSON_LINES,
+        read=lambda path, as_events: Table(table_formats.read_json_lines(TextFile.of(path), has_nested=as_events)),
+        write=_write_json_lines,
+        is_text=True,
+    ),
+    "json": TableFormat(
+        endings=(".json",),
+        read=lambda path, as_events: Table(table_formats.read_json_records(TextFile.of(path), has_nested=as_events)),
+        write=None,
+        is_text=True,
+    ),
     "feather": TableFormat(
-        endings=FEATHER, read=_read_feather, write=_write_feather, is_text=False, writer=("pyarrow", "tables")
+        endings=FEATHER,
+        read=lambda path, as_events: table_formats.read_feather(path),
+        write=lambda table, file, path, statement: table_formats.write_feather(table, file),
+        is_text=False,
+        writer=("pyarrow", "tables"),
     ),
     "parquet": TableFormat(
         endings=PARQUET, read=_read_parquet, write=_write_parquet, is_text=False, writer=("pyarrow", "tables")

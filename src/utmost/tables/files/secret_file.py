@@ -77,9 +77,12 @@ def counting_key(path: Path) -> bytes:
         raise secrets_lost(path)
     try:
         if is_secret_file(path):
-            derived = _derived(path)
-            if derived is not None:
-                return derived
+            try:
+                ledger_key = bytes.fromhex(secret(path, LEDGER_KEY) or "")
+            except ValueError:
+                ledger_key = b""
+            if len(ledger_key) >= _BYTES:
+                return derived_secret(ledger_secret(ledger_key), COUNTING)
             required = f"a secret file must have a {LEDGER_KEY} of {2 * _BYTES} hexadecimal digits or more"
             refused = KeyRefused(required, came="none", where=str(path), remedy=_RESTORE)
         else:
@@ -97,15 +100,6 @@ def counting_key(path: Path) -> bytes:
         remedy = "Correct the name of the file."
         refused = KeyRefused("the key file must exist", came=error.strerror, where=str(path), remedy=remedy)
     raise refused
-
-
-def _derived(path: Path) -> bytes | None:
-    """The counting key that follows from the ledger's key of a secret file, or None if the file has no such key."""
-    try:
-        key = bytes.fromhex(secret(path, LEDGER_KEY) or "")
-    except ValueError:
-        return None
-    return derived_secret(ledger_secret(key), COUNTING) if len(key) >= _BYTES else None
 
 
 _RESTORE = "Restore the secret file from a backup: a new one cannot open the ledger."

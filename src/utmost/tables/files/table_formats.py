@@ -228,9 +228,8 @@ def with_blanks(table: Any, columns: Mapping[str, list[Any]], after: Mapping[str
 def as_rows(table: Any) -> tuple[list[str], Iterator[list[str]], int]:
     """Return the names of the columns of any table, its rows as text, and the number of rows."""
     columns = as_columns(table)
-    texts = (map(_text, column) for column in columns.values())
+    texts = (
+        ("" if cell is None else str(Fraction(cell)) if isinstance(cell, Fraction) else str(cell) for cell in column)
+        for column in columns.values()
+    )
     return list(columns), map(list, zip(*texts, strict=True)), max(map(len, columns.values()), default=0)
-
-
-def _text(cell: Any) -> str:
-    return "" if cell is None else str(Fraction(cell)) if isinstance(cell, Fraction) else str(cell)

@@ -471,7 +471,9 @@ def _trend(releases: list[Any], names: list[str], where: list[str], column: str 
             chosen.append({name.strip(): listed.split(",") for name, _, listed in pairs})
     if len(releases) == 2:
         answer = change(releases[1], releases[0], chosen[1], earlier_where=chosen[0], column=column, confidence=sure)
-        about = _counted_in(releases[1], column)
+        latest = releases[1]
+        is_by_plan = isinstance(latest, Answer) and latest.is_by_plan
+        about = {"quantity": quantity(latest.table, column)} if is_by_plan else {}
         return _answered(answer, f"{question}, since {names[0]}") | {"kind": "difference"} | about
     course = trend(releases, each_where=chosen, column=column, confidence=sure)
     return {
@@ -485,12 +487,6 @@ def _trend(releases: list[Any], names: list[str], where: list[str], column: str 
         "confidence": float(course.confidence),
         "determined": True,
     }
-
-
-def _counted_in(release: Any, column: str | None) -> dict[str, str]:
-    """Return in words what the sums of a release by a plan add up; nothing for another release."""
-    is_by_plan = isinstance(release, Answer) and release.is_by_plan
-    return {"quantity": quantity(release.table, column)} if is_by_plan else {}
 
 
 def _of_cells(

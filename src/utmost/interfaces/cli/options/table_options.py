@@ -175,7 +175,18 @@ def output(out: Path | None, form: str | None) -> Path | None:
     file = file_options.file_of(out)
     ending = _ending(form)
     if file is None:
-        _check_is_table()
+        context = click.get_current_context(silent=True)
+        # With --json, standard output is JSON, so a typed --format is refused. The format in a recipe is only for files.
+        if (
+            context is not None
+            and context.params.get("as_json")
+            and context.get_parameter_source("form") is ParameterSource.COMMANDLINE
+        ):
+            raise OutOfRange(
+                "--format cannot be combined with --json on standard output",
+                came="both",
+                remedy="Leave out --format for JSON, or --json for a table; or add --out FILE.",
+            )
         _piped(form)
         return None
     if ending is None:
@@ -183,19 +194,6 @@ def output(out: Path | None, form: str | None) -> Path | None:
     from utmost.tables.files.text_files import FormattedFile
 
     return FormattedFile.of(file, ending)
-
-
-def _check_is_table() -> None:
-    """Refuse a typed --format beside --json: standard output is then JSON. The format in a recipe is only for files."""
-    context = click.get_current_context(silent=True)
-    if context is None or not context.params.get("as_json"):
-        return
-    if context.get_parameter_source("form") is ParameterSource.COMMANDLINE:
-        raise OutOfRange(
-            "--format cannot be combined with --json on standard output",
-            came="both",
-            remedy="Leave out --format for JSON, or --json for a table; or add --out FILE.",
-        )
 
 
 def give_table(table: Any, form: str | None) -> None:

@@ -322,17 +322,14 @@ def _verify_files(fields: Mapping[str, str]) -> dict[str, Any]:
     """Verify uploaded files, each sent as base64; they stay in memory."""
     uploads = {name: MemoryFile.of(name, b64decode(content), _LIMITS) for name, content in fields.items()}
     for upload in uploads.values():
-        _check_documents(_json_or_none(upload.content))
+        try:
+            document = json.loads(upload.content)
+        except (ValueError, RecursionError):
+            continue  # the reader of a file that is no JSON says what is wrong
+        _check_documents(document)
     report = verified(uploads["table"], uploads.get("statement"), whole=uploads.get("release"))
     rows = {of: words for of, words in verified_in_words(report).items() if of not in ("signature", "on trust")}
     return {"rows": rows, **{name: report[name] for name in ("promise", "guarantee", "on_trust")}}
-
-
-def _json_or_none(content: bytes) -> Any:
-    """Return the JSON in a file; None for another file, whose reader says what is wrong."""
-    with suppress(ValueError, RecursionError):
-        return json.loads(content)
-    return None
 
 
 def _check_documents(fact: Any) -> None:
