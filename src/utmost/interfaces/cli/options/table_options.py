@@ -176,7 +176,7 @@ def output(out: Path | None, form: str | None) -> Path | None:
     ending = _ending(form)
     if file is None:
         context = click.get_current_context(silent=True)
-        # With --json, standard output is JSON, so a typed --format is refused. The format in a recipe is only for files.
+        # With --json, standard output is JSON, so a typed --format is refused. That of a recipe is only for files.
         if (
             context is not None
             and context.params.get("as_json")
