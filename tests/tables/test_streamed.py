@@ -108,6 +108,23 @@ def test_row_groups_of_a_released_file_are_not_those_of_the_true_one(tmp_path):
     assert pq.read_metadata(out_of(path)).num_row_groups == 1
 
 
+def test_metadata_of_nested_fields_are_not_released(tmp_path):
+    """A table in memory loses them, too."""
+    noted = pa.field("a", pa.int64(), metadata={"largest": "9"})
+    kinds = {"ward": pa.string(), "pair": pa.struct([noted]), "list": pa.list_(noted), "visits": pa.int64()}
+    rows = [{"ward": "a", "pair": {"a": 1}, "list": [2], "visits": 3}, {"ward": "b", "list": [], "visits": 4}]
+    path = tmp_path / "wards.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, pa.schema(kinds)), path)
+    say = SAY | {"public": ["ward", "pair", "list"]}
+    written(ut.release(files.large_pieces(path), **asked(**say), once=True), out_of(path))
+    found = pq.read_table(out_of(path))
+    assert [row | {"visits": 0} for row in found.drop_columns("visits_margin").to_pylist()] == [
+        {"pair": None} | row | {"visits": 0} for row in rows
+    ]
+    nested = found.schema.field("pair").type.field(0), found.schema.field("list").type.value_field
+    assert [field.metadata for field in nested] == [None, None]
+
+
 def test_rows_are_cut_into_batches_of_equal_size(monkeypatch):
     monkeypatch.setattr(engine_frames, "_ROWS", 4)
     for sizes in ([3, 3, 0, 5], [11], [1] * 11):

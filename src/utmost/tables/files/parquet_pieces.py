@@ -15,6 +15,7 @@ from utmost.tables.files import files, parquet
 from utmost.tables.files.hive_folders import FolderColumns, shown
 from utmost.tables.frames.adapters import Column, column_order
 from utmost.tables.frames.arrow_identifiers import arrow_identifiers
+from utmost.tables.frames.fresh_columns import bare_type, fresh_part
 from utmost.tables.optional_imports import extra
 
 _ROWS = 1 << 17
@@ -116,17 +117,20 @@ class ParquetPieces:
         dropped: Sequence[str],
         kinds: Mapping[str, str],
     ) -> Iterator[tuple[int, bytes]]:
-        """Write row groups of equal size. The metadata of the schema are not written."""
+        """Write row groups of equal size. The metadata of the schema are not written, nor those of nested fields."""
         arrow, writer = extra("pyarrow", "tables"), extra("pyarrow.parquet", "tables")
         names = [name for name in column_order(self.names, after) if name not in dropped]
         numbers = {"int": arrow.int64(), "float": arrow.float64()}
         schema = arrow.schema(
-            [(name, numbers[kinds[name]] if name in kinds else self.schema.field(name).type) for name in names]
+            [
+                (name, numbers[kinds[name]] if name in kinds else bare_type(self.schema.field(name).type))
+                for name in names
+            ]
         )
 
         def batches() -> Iterator[Any]:
             for piece, columns in released:
-                cells = [columns[name] if name in columns else piece.batch.column(name) for name in names]
+                cells = [columns[name] if name in columns else fresh_part(piece.batch.column(name)) for name in names]
                 try:
                     arrays = [
                         arrow.array(column, field.type) if isinstance(column, np.ndarray) else column
