@@ -114,7 +114,7 @@ def count_contributions(
     if bound == AT_MOST and spec != EVENTS:
         remedy = "Leave the amounts out: at_most is the number of cells in which a person has events."
         raise OutOfRange(
-            'bound="at_most" needs a measure of events, not of amounts', came="a measure of amounts", remedy=remedy
+            "the bound at_most can be chosen from events, not from amounts", came="a measure of amounts", remedy=remedy
         )
     if isinstance(limits, str) or not isinstance(limits, Sequence):
         raise wrong_kind("limits", "a list of bounds", limits)

@@ -174,7 +174,7 @@ class CountedTable(CountedFacts, Display):
             for of in (unit, proved)
         ]
         if (kinds[0] or _PLAIN) != (kinds[1] or _PLAIN):
-            remedy = "Pass the table's own unit."
+            remedy = "Pass the table's own unit, table.unit."
             required = (
                 "a plan and its table must have measures of one kind: counts, sums, sums with "
                 "counts, or distinct values"

@@ -397,10 +397,8 @@ def _warn_of_losses(report: CountingReport, rule: CountingRule, outside: str | N
         text += f'codes, declare them as text, "{padded[0]}": ["01005", ...]. The counting report shows how many.'
         warn(text, LeadingZerosRead)
     if report.similar_persons:
-        text = (
-            f"{rule.person!r} has persons {SIMILAR}: each spelling counts as another person. If it is one individual, "
-        )
-        text += "write each identifier in one way before counting. The counting report shows how many."
+        text = f"{rule.person!r} has persons {SIMILAR}: each spelling counts as another person. If two of them are one "
+        text += "individual, write each identifier in one way before counting. The counting report shows how many."
         warn(text, SimilarPersons)
     if not report.keeps_half:
         remedy = (

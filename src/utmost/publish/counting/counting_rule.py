@@ -153,7 +153,7 @@ class CountingRule:
             return named
         if measure.amount.name in named:
             name = f"{measure.amount.name}_group"
-            remedy = f"Give the axis another name, such as {name!r}, and the column {measure.column!r}; in a domain "
+            remedy = f"Give the axis another name, such as {name!r}, for the column {measure.column!r}; in a domain "
             remedy += f'file "{name}": {{..., "column": "{measure.column}"}}.'
             raise OutOfRange(
                 "an amount must not have the name of an axis", came=repr(measure.amount.name), remedy=remedy

@@ -526,7 +526,7 @@ class Answer(Display, Generic[TableT_co]):
 
         if not isinstance(self.noise, CellNoiseAtLevel):
             required = "withhold needs a release whose cells have independent noise"
-            remedy = "Release each cell by its sensitivity and cells, or publish the release as it is."
+            remedy = "Release each cell by sensitivity= and cells=, or publish all cells of the release."
             raise Unsupported(required, came=f"{self.distribution}", remedy=remedy)
         if rule.complementary:
             raise OutOfRange(

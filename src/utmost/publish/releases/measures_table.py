@@ -91,7 +91,7 @@ class MeasuresTable:
             required = "the amounts of one table must have the same axes, persons and level"
             raise OutOfRange(required, came="different ones", remedy="Count the amounts with ut.count_measures.")
         if any(release.stop is not None for release in self.releases.values()):
-            remedy = "Publish each amount by itself; or leave out until= and pass the level."
+            remedy = "Publish each amount by itself; or leave out until= and pass epsilon=."
             raise OutOfRange(
                 "all amounts of one table must be released at the same level", came="a stopping rule", remedy=remedy
             )

@@ -917,7 +917,7 @@ class NoisySums(Display):
         instance(rule, WithholdingRule, "rule")
         iterable(marginals, "marginals")
         if self._amounts is not None:
-            remedy = "Leave out rows of the saved table by their noisy counts, which spends nothing."
+            remedy = "Save the table, and delete the rows whose noisy count is small: this costs no epsilon."
             raise Unsupported(
                 "withhold needs a release of counts alone or of sums alone", came="a release of means", remedy=remedy
             )

@@ -114,7 +114,7 @@ def levels_by_distance(
     chosen = {d: level(epsilon(d)) for d in sorted(set(distances.values()) - {0})}
     ordered = list(chosen.values())
     if any(near < far for near, far in pairwise(ordered)):
-        remedy = "Pass epsilon=, a function that does not grow with the distance."
+        remedy = "Give larger distances no larger levels: by epsilon, or --at."
         raise OutOfRange(
             "the level of a member must not grow with the distance from the owner", came=chosen, remedy=remedy
         )
