@@ -129,7 +129,7 @@ class _Compared:
 
 @contextmanager
 def _hidden_dataset_names(hides: bool) -> Iterator[None]:
-    """Let the error about a dataset's name that looks like another not name the other dataset, if `hides` is true."""
+    """Raise the error about lookalike names of datasets without the name of the other dataset, if `hides` is true."""
     try:
         yield
     except OutOfRange as error:

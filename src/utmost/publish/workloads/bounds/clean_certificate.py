@@ -1,4 +1,4 @@
-"""Prove that a clean table is near the least squares, from a certificate: exact integers, without a solver.
+"""Prove from a certificate that a clean table is near least squares, in exact integers and without a solver.
 
 Let f(z) = 1/2 sum_S q_S |A_S z - y_S|^2 over the tables z >= 0 for which the public facts hold. Let z* be the table
 where f is least, and m a lower bound on the curvature of f. A certificate has the integer cells c; the real cells
@@ -208,7 +208,7 @@ def _ends(domain: Domain, facts: PublicFacts | None) -> tuple[NDArray[Any], NDAr
 def _facts_moved(
     domain: Domain, facts: PublicFacts | None, marginal: Marginal, values: NDArray[Any], reals: NDArray[Any], unit: int
 ) -> int:
-    """Return by how much, in 1/unit, the bounds of a marginal change at most, if they become the real cells' sums."""
+    """Return the largest change, in 1/unit, of a bound that is replaced by the sum of the real cells."""
     if facts is None or marginal not in facts.bounds or marginal == domain.finest:
         raise BadTable("multipliers must belong to public sums of two or more cells", came="other sums")
     low, high = (end.astype(object).ravel() * unit for end in facts.bounds[marginal])

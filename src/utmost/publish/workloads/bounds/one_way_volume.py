@@ -67,7 +67,7 @@ def one_way_bound(workload: Workload, unit: Unit) -> float | None:
 
 
 def one_way_volume(sizes: Sequence[int], *, is_joined: bool) -> Fraction:
-    """Return vol K divided by the volume of a cell of the integer lattice; ``is_joined`` for change-one."""
+    """Return vol K divided by the volume of a cell of the integer lattice; ``is_joined`` is true for change-one."""
     if is_joined:  # p = 1 and l = 1 - t for t >= 0; symmetric for t < 0
         return 2 * sum(
             (coefficient / (power + 1) for power, coefficient in enumerate(_product(sizes))), start=Fraction(0)

@@ -137,7 +137,7 @@ class HatReconstruction:
                 raise not_determined(self.domain, form.marginal, self.weights)
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """Return a number for each group; groups with one index along the axis and one size on all others share it."""
+        """Return a number for each group, the same for equal indices along the axis and equal sizes on all others."""
         frame = self._split
         others = frame.rest_kinds(frame.others(marginal))
         groups = self.domain.axes[frame.place].groups(marginal[frame.place])

@@ -314,7 +314,7 @@ class Reconstruction:
         return divisor, {space: int(fraction * divisor) for space, fraction in fractions.items()}
 
     def _classes(self, forms: Sequence[ProductForm], axis: int, level: int) -> list[tuple[Any, int]]:
-        """Return classes of groups with equal coefficients, for a level of one axis, and their sizes."""
+        """For a level of one axis, return classes of groups with equal coefficients, and the size of each class."""
         # Cache them, since the forms of a quantile differ along only one axis.
         factors = axis, level, *(tuple(form.factors[axis].tolist()) for form in forms)
         known = self._classed.get(factors)
@@ -363,7 +363,7 @@ class Reconstruction:
         return block or even_block(self.domain.axes[axis], level)  # 0: even_block refuses
 
     def _level(self, axis: int, level: int) -> tuple[int, int]:
-        """Return the finest level with the same groups, and their size, or 0 if their sizes differ; cached."""
+        """Return the finest level with the same groups, and the groups' size (0 if their sizes differ); cached."""
         known = self._sizes.get((axis, level))
         if known is None:
             values = self.domain.axes[axis]
