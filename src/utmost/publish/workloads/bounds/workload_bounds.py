@@ -356,7 +356,7 @@ def _chord(
 
 
 def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
-    """Search for weights y and their roots by y_j <- y_j X_jj, X being the sum of the roots, while the bound grows."""
+    """Search for weights and roots: the diagonal of the roots' sum, scaled to total 1, becomes the next weights."""
     matrices = [np.asarray(part.matrix, dtype=float) / part.denominator for part in parts]
     n = len(matrices[0])
     y, best, best_weights = np.full(n, 1 / n), 0.0, np.full(n, 1 / n)
