@@ -148,7 +148,7 @@ def least_hashed(
 def least_in_runs(
     marks: NDArray[np.uint64], starts: NDArray[np.int64], sizes: NDArray[np.int64], most: int
 ) -> NDArray[np.bool_]:
-    """For each mark, return whether it is one of the ``most`` smallest of its run, or the first among equals."""
+    """For each mark, return whether it is among the ``most`` smallest of its run (of equal marks, the first)."""
     # Every run must be longer than `most`.
     is_least = np.zeros(len(marks), dtype=np.bool_)
     order = np.argsort(sizes, kind="stable")

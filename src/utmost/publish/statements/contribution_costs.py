@@ -92,7 +92,7 @@ class BoundCosts(Display):
     def best(self) -> int | float | None:
         """The bound with the least expected error; if several have this error, the smallest bound.
 
-        None if more persons are beyond the largest bound than its margin explains: their further contributions are
+        None if more persons are counted beyond the largest bound than noise explains: their further contributions are
         unknown, so that only `BoundCost.lost_at_least` is known of each loss. Pass larger limits to
         `count_contributions`.
         """
