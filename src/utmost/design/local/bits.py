@@ -70,16 +70,6 @@ def as_bits(values: object, name: str) -> Bits:
     return array.astype(np.bool_)
 
 
-def check_same_shape(bits: Bits, responses: Bits) -> None:
-    """Raise OutOfRange unless there is one response for each bit."""
-    if bits.shape != responses.shape:
-        raise OutOfRange(
-            "bits and responses must have the same shape",
-            came=f"{bits.shape} and {responses.shape}",
-            remedy="Pass the responses to these bits.",
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class BitResponse:
     """A response that is 1 with probability ``one`` if the bit is 1, and with probability ``zero`` if the bit is 0.
@@ -349,7 +339,16 @@ def relax(
     instance(from_response, BitResponse, "from_response")
     instance(to_response, BitResponse, "to_response")
     pair = Coupling(from_response, to_response)
-    return given_both(bits, responses, [pair.higher_given(bit, z) for bit in (0, 1) for z in (0, 1)], randomness)
+    # The chance of the response 1 for each bit and earlier response, at the index 2 bit + response
+    chances = [pair.higher_given(bit, z) for bit in (0, 1) for z in (0, 1)]
+    true, reported = as_bits(bits, "bits"), as_bits(responses, "responses")
+    if true.shape != reported.shape:
+        raise OutOfRange(
+            "bits and responses must have the same shape",
+            came=f"{true.shape} and {reported.shape}",
+            remedy="Pass the responses to these bits.",
+        )
+    return draw_bits(true.view(np.uint8) * np.uint8(2) + reported, chances, secure(randomness))
 
 
 def tighten(
@@ -365,10 +364,3 @@ def tighten(
     pair = Coupling(to_response, from_response)
     bits = as_bits(responses, "responses")
     return draw_bits(bits.view(np.uint8), [pair.lower_given(0), pair.lower_given(1)], secure(randomness))
-
-
-def given_both(bits: Any, responses: Any, chances: Sequence[Fraction | Real], randomness: Randomness | None) -> Bits:
-    """Draw a response that is 1 with probability chances[2 bit + response], for each bit and earlier response."""
-    true, reported = as_bits(bits, "bits"), as_bits(responses, "responses")
-    check_same_shape(true, reported)
-    return draw_bits(true.view(np.uint8) * np.uint8(2) + reported, chances, secure(randomness))

@@ -313,20 +313,15 @@ def rows_of(channel: Channel | object, space: Space) -> Array:
             remedy="Pass a channel on the secrets of this space.",
         )
     if read.secrets is not None and not isinstance(space.metric, DiscreteMetric):  # all distances are 1 there
-        _check_same_order([str(name) for name in read.secrets], space)
+        # Rows in another order would get the distances of other secrets.
+        rows, own = [str(name) for name in read.secrets], [str(name) for name in space.labels]
+        is_numbered = rows == [str(at) for at in range(len(rows))]  # the rows of a file without names
+        has_others = space.names is not None and not is_numbered
+        if rows != own and (has_others or sorted(rows) == sorted(own)):
+            first = f"{', '.join(own[:3])}{', ...' if len(own) > 3 else ''}"
+            raise NotAChannel(
+                "the rows of a channel must have the names and the order of the secrets of its space",
+                came="other names" if sorted(rows) != sorted(own) else "another order",
+                remedy=f"Sort and name the rows as the space does: {first}.",
+            )
     return read.matrix
-
-
-def _check_same_order(rows: list[str], space: Space) -> None:
-    """Raise NotAChannel if rows named after secrets are in another order: they would get the distances of other
-    secrets.
-    """
-    own = [str(name) for name in space.labels]
-    is_numbered = rows == [str(at) for at in range(len(rows))]  # the rows of a file without names
-    has_others = space.names is not None and not is_numbered
-    if rows != own and (has_others or sorted(rows) == sorted(own)):
-        raise NotAChannel(
-            "the rows of a channel must have the names and the order of the secrets of its space",
-            came="other names" if sorted(rows) != sorted(own) else "another order",
-            remedy=f"Sort and name the rows as the space does: {', '.join(own[:3])}{', ...' if len(own) > 3 else ''}.",
-        )

@@ -28,13 +28,6 @@ Halves = Literal["toss", "keep"]
 _LARGEST = 1 << 52  # below it, floats hold every multiple of 1/2
 
 
-def sum_and_difference(first: Any, second: Any) -> tuple[Any, Any]:
-    left, right = (whole_numbers(values, "column") for values in (first, second))
-    if left.shape != right.shape:
-        raise OutOfRange("the two columns must have the same length", came=(left.shape, right.shape))
-    return add(left, right), minus(left, right)
-
-
 def columns_of_pair(
     total: Any, difference: Any, *, halves: Halves = "keep", randomness: Randomness | None = None
 ) -> tuple[Any, Any]:
@@ -73,7 +66,12 @@ def sums_of(distribution: CellsDistribution, columns: Sequence[Integers]) -> lis
     """Compute the numbers of a group of columns that get noise: sum and difference, signed sums, or the columns."""
     if isinstance(distribution, SignedCells):
         return signed_sums(columns, distribution.rows)
-    return list(sum_and_difference(*columns) if isinstance(distribution, RotatedPair) else columns)
+    if not isinstance(distribution, RotatedPair):
+        return list(columns)
+    left, right = (whole_numbers(values, "column") for values in columns)
+    if left.shape != right.shape:
+        raise OutOfRange("the two columns must have the same length", came=(left.shape, right.shape))
+    return [add(left, right), minus(left, right)]
 
 
 def columns_of(

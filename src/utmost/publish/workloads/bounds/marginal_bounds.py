@@ -31,7 +31,7 @@ from utmost.publish.workloads.measuring.marginal_spaces import (
 )
 from utmost.publish.workloads.measuring.unit_charge import ShareCondition, is_total
 from utmost.publish.workloads.measuring.variance_components import precision
-from utmost.publish.workloads.planning.row_search import descended
+from utmost.publish.workloads.planning.row_search import lbfgs_descent
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Marginal
 
@@ -110,7 +110,7 @@ def tangent_levels(
     np.maximum.at(tops, errors.columns, (scales ** (1 / 3))[errors.rows])
     start = tops / tops.sum() + 1e-6  # start above 0: the slope of a root of 0 is 0, and the descent would stay there
     unit = float((scales / precision(of_spaces(start / start.sum()))).sum())
-    roots = descended(slope, np.sqrt(start * len(start)), 2000)
+    roots = lbfgs_descent(slope, np.sqrt(start * len(start)), 2000)
     own = of_spaces(roots * roots / (roots * roots).sum())
     # Any positive levels prove a bound, so round the best levels to short numbers.
     exponent = int(np.floor(np.log2(whole)))

@@ -180,14 +180,11 @@ def _edges(axis: Axis, level: int) -> list[tuple[Fraction, Fraction] | None]:
 def ends_of_bins(axis: Axis, level: int) -> list[tuple[Fraction, Fraction] | None]:
     """Return each bin's least value and a bound on its largest; None for open bins, missing cells, and other axes."""
     # A bin of integers such as "25 to 44" may hold 44.7, unless it counts completed years, or has the width 1.
+    in_years = axis.on is not None
     return [
-        None if pair is None else (pair[0], pair[1] - (bool(axis.whole) and (axis.on is not None or _is_one(pair))))
+        None if pair is None else (pair[0], pair[1] - (bool(axis.whole) and (in_years or pair[1] - pair[0] == 1)))
         for pair in _edges(axis, level)
     ]
-
-
-def _is_one(pair: tuple[Fraction, Fraction]) -> bool:
-    return pair[1] - pair[0] == 1
 
 
 def stand_for_bins(domain: Domain, name: str, where: Where) -> bool:

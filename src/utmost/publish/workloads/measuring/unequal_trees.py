@@ -105,12 +105,9 @@ def tree_variances(domain: Domain, precisions: Sequence[Any]) -> tuple[Array, ..
     >>> [[str(one) for one in level] for level in tree_variances(places, [Fraction(1), Fraction(1), Fraction(0)])]
     [['1/2', '2/3', '2/3'], ['1/2', '2/3'], ['7/6']]
     """
-    return variances_of_groups(UnequalTree.of(domain), sequence(precisions, "precisions", or_text=True))
-
-
-def variances_of_groups(tree: UnequalTree, precisions: Sequence[Any]) -> tuple[Array, ...]:
-    """Return the result of `tree_variances` for a tree."""
-    return tuple(frozen(variance.copy()) for variance in _variances(tree, _read(tree, precisions)))
+    tree = UnequalTree.of(domain)
+    known = _read(tree, sequence(precisions, "precisions", or_text=True))
+    return tuple(frozen(variance.copy()) for variance in _variances(tree, known))
 
 
 def _variances(tree: UnequalTree, known: Sequence[Array]) -> list[Array]:

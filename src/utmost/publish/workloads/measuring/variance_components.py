@@ -80,10 +80,6 @@ class VarianceComponents(Display):
             squares[row] = prod((factor[t] for factor, t in zip(factors, T, strict=True)), start=Fraction(1))
         return frozen(squares)
 
-    def answer_spectrum(self, marginal: Marginal) -> Array:
-        """Return |Q_T w|^2 for the sum w over one group of a marginal; (eigenspaces,), Fractions."""
-        return self.spectrum([group_spectrum(chain, level) for chain, level in zip(self.chains, marginal, strict=True)])
-
     def eigenvalues(self, precisions: Floats) -> Floats:
         """Return lambda_T from the marginals' precisions; (..., marginals) to (..., eigenspaces)."""
         return np.asarray(np.asarray(precisions, dtype=float) * self.sizes @ self.below.T)
@@ -96,7 +92,11 @@ class VarianceComponents(Display):
 
     def variance(self, marginal: Marginal, levels: Floats) -> float:
         """Return the variance of the sum over one group of a marginal; inf if it is not determined."""
-        return self.value(self.answer_spectrum(marginal), levels)
+        # |Q_T w|^2 for the sum w over one group; (eigenspaces,)
+        spectrum = self.spectrum(
+            [group_spectrum(chain, level) for chain, level in zip(self.chains, marginal, strict=True)]
+        )
+        return self.value(spectrum, levels)
 
 
 def chains_of(domain: Domain) -> tuple[Chain, ...]:

@@ -37,7 +37,7 @@ from utmost.tables.axes.domain import Marginal
 
 _LOWERED = 1e-9
 _TANGENTS = 12
-_STEPS = np.linspace(0.1, 1, 10)
+_STEP_LENGTHS = np.linspace(0.1, 1, 10)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -283,7 +283,7 @@ class Search:
             vertex, least = box.least(slopes)
             tangent = value + least - float(slopes @ shares)
             best = max(best, tangent - _LOWERED * float(value - 2 * slopes @ (vertex + shares)))
-            tried = shares + _STEPS[:, None] * (vertex - shares)
+            tried = shares + _STEP_LENGTHS[:, None] * (vertex - shares)
             values = self.error.values((low - steep * box.low) + steep * tried)
             shares = np.asarray(tried[int(values.argmin())])
         return best

@@ -18,9 +18,9 @@ AIMS = ("each", "mean", "largest")
 ("mean"); or the largest weighted mean variance ("largest").
 """
 
-_STEPS = 1000
+_SHARE_STEPS = 1000
 _MARGINALS_OF_STEPS = 50
-_ROUNDS = 60
+_REWEIGHTINGS = 60
 
 
 def least_shares(
@@ -42,7 +42,7 @@ def least_shares(
             blocks, [part.weight * part.spectrum(blocks) for part in workload.parts], level, condition
         )
         searched = best_shares(error, [*starts, _small_largest_error(error, shares)])
-    steps = _STEPS * -(-int((searched > 0).sum()) // _MARGINALS_OF_STEPS)
+    steps = _SHARE_STEPS * -(-int((searched > 0).sum()) // _MARGINALS_OF_STEPS)
     rounded = [Fraction(int(count), steps) for count in lattice_shares(error, searched, steps)]
     plain = [
         [Fraction(1, int((shares > 0).sum())) if share else Fraction(0) for share in shares]
@@ -63,7 +63,7 @@ def _small_largest_error(largest: WeighedError, start: Floats) -> Floats:
     """Return shares with a small largest error; the heuristic may miss the smallest one."""
     # In each round, multiply the weight of each part by the square root of its error.
     weights, shares, best = np.ones(len(largest.spectra)), start, start
-    for _ in range(_ROUNDS):
+    for _ in range(_REWEIGHTINGS):
         errors = largest.each(largest.eigenvalues(shares))
         weights = weights * np.sqrt(errors)
         weights /= weights.sum()

@@ -26,14 +26,14 @@ from utmost.core.exact.numbers import Number, natural
 from utmost.errors import OutOfRange
 from utmost.publish.workloads.measuring.marginal_spaces import MarginalErrors
 from utmost.publish.workloads.measuring.unit_charge import ShareCondition, is_total
-from utmost.publish.workloads.planning.row_search import descended
+from utmost.publish.workloads.planning.row_search import lbfgs_descent
 from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Domain, Marginal
 from utmost.tables.axes.hat_functions import DIFFERENCE
 
 _SMALL = 14  # the largest factor by which further attributes may multiply the cells of a wanted table
 _MOST_TABLES = _MOST_MERGED = _MOST_SIGNED = 20_000
-_STEPS = 400
+_DESCENT_STEPS = 400
 _NOTHING = 1e-7  # a marginal with a smaller share is not measured
 _TRACE = 1e-3  # starting share of a marginal that may be useless; a descent never leaves a share of 0
 _EQUAL = 1e-4  # the relative gain that a descent must have over the closed form
@@ -171,7 +171,7 @@ def _descended(errors: MarginalErrors, start: Floats, whole: float, free: Floats
         down = down * whole
         return value / scale, (down - down @ parts) / total * 2 * roots / scale
 
-    roots = descended(slope, np.sqrt(inside * len(start)), _STEPS)
+    roots = lbfgs_descent(slope, np.sqrt(inside * len(start)), _DESCENT_STEPS)
     squares = roots * roots
     return np.asarray(squares / squares.sum())
 

@@ -29,7 +29,7 @@ _PARTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
 _LEVELS = (6, 10, 16, 24, 40)
 _SHORT = 8  # rows over at most this many values have few classes
 _FEW = 64  # for more values, fewer than 128 parts are too coarse
-_ROUNDS, _GAIN = 12, 1e-4
+_ALTERNATIONS, _LEAST_GAIN = 12, 1e-4
 _POLISHED, _AGAIN, _INSIDE = 4, 2, 0.03
 _LITTLE = 1e-6  # the smallest level of a value, as part of the full level
 
@@ -103,7 +103,7 @@ class _RowProblem:
         inverses |= self._signed_inverse
         known: dict[int, RealRows] = {}
         value = np.inf
-        for _ in range(_ROUNDS):
+        for _ in range(_ALTERNATIONS):
             for place in self.searched:
                 gram = self._gram_along(place, inverses)
                 scaled = gram / gram.trace()
@@ -115,7 +115,7 @@ class _RowProblem:
                     rows = min(tried, key=_error)
                 known[place], inverses[place] = rows, _inverse(rows)
             before, value = value, float(self.errors.weights @ np.prod(self._traces(inverses), axis=1))
-            if value > before * (1 - _GAIN):
+            if value > before * (1 - _LEAST_GAIN):
                 break
         return [known]
 

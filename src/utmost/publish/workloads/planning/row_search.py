@@ -61,7 +61,7 @@ def real_rows(
         return error, (2 * free.reshape(count, values) * weighed).ravel()
 
     begin = np.random.default_rng(seed).random(count * values) if start is None else (start.rows / start.left).ravel()
-    free = descended(slope, np.sqrt(begin + inside**2), steps)
+    free = lbfgs_descent(slope, np.sqrt(begin + inside**2), steps)
     u = (free * free).reshape(count, values)
     below = 1 + u.sum(axis=0)
     return RealRows(slope(free)[0], level * u / below, level / below)
@@ -80,7 +80,7 @@ def refitted(gram: Floats, rows: Floats, left: Floats, level: float, *, exact: b
         weighed = scale * (on_rows - (on_rows * u).sum(axis=0) / u.sum(axis=0))
         return error, (2 * free.reshape(count, values) * weighed).ravel()
 
-    free = descended(slope, np.sqrt(np.maximum(rows, _ENOUGH)).ravel(), 150)
+    free = lbfgs_descent(slope, np.sqrt(np.maximum(rows, _ENOUGH)).ravel(), 150)
     u = (free * free).reshape(count, values) + 1e-300
     return RealRows(slope(free)[0], u * spent / u.sum(axis=0), left)
 
@@ -109,7 +109,7 @@ def whole_rows(rows: Floats, left: Floats, level: float, parts: int) -> NDArray[
     return np.asarray(whole[whole.any(axis=1)])
 
 
-def descended(slope: Slope, start: Floats, steps: int) -> Floats:
+def lbfgs_descent(slope: Slope, start: Floats, steps: int) -> Floats:
     """Return a point below the start by L-BFGS [nocedal1980]; each step is halved until the value decreases."""
     x = start
     value, gradient = slope(x)

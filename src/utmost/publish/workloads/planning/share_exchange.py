@@ -19,7 +19,7 @@ from utmost.publish.workloads.measuring.variance_components import VarianceCompo
 _SCAN = np.linspace(0, 1, 9)
 GOLDEN = (5**0.5 - 1) / 2
 _SWEEPS = 300
-_GAIN = 1e-9
+_LEAST_SWEEP_GAIN = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +105,7 @@ def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tup
             better = after < values[going]
             shares[going[better]], values[going[better]] = moved[better], after[better]
         with np.errstate(invalid="ignore"):  # two infinite errors have no difference
-            going = going[before[going] - values[going] > _GAIN * values[going]]
+            going = going[before[going] - values[going] > _LEAST_SWEEP_GAIN * values[going]]
         if not len(going):
             break
     return values, shares

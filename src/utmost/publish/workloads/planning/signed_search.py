@@ -29,7 +29,8 @@ LARGEST_GROUP = 7  # `paired_rows` takes one cell and three pairs of cells, with
 
 Gram = tuple[tuple[float, ...], ...]
 
-_STEPS, _PARTS = 1000, (4, 12, 60, 1000)  # shares are rounded to multiples of 1/parts, then scaled
+_GROUP_STEPS = 1000  # the shares of groups are proportional to integers of about this sum
+_PARTS = (4, 12, 60, 1000)  # shares are rounded to multiples of 1/parts, then scaled
 _EQUAL, _PLAIN = 1e-9, 1e-4  # the relative loss allowed for fewer rows, and for simpler shares
 _STARTS, _MOVES, _POLISHED = 24, 40, 8
 _WIDEST, _NARROWEST, _DIRECTIONS = 0.3, 1e-4, 48  # steps of the descent, in the logarithms of shares
@@ -80,7 +81,7 @@ def grouped_rows(
         best.append(min((value + roots[size], (*before, size)) for value, before, size in ends))
     total, groups = best[cells]
     groups = tuple(sorted(groups))
-    whole = [max(1, round(_STEPS * roots[size] / total)) for size in groups]
+    whole = [max(1, round(_GROUP_STEPS * roots[size] / total)) for size in groups]
     shares = tuple(Fraction(part, sum(whole)) for part in whole)
     rows = tuple(
         _rows_of_group(size, epsilon * float(share), square=square) for size, share in zip(groups, shares, strict=True)
@@ -133,14 +134,9 @@ class _Pool:
 
 @lru_cache(maxsize=32)
 def _searched(cells: int, square: bool, gram: Gram | None) -> tuple[_Pool, list[tuple[int, ...]]]:
-    """Return the rows and the best sets of them, which are the same at every level."""
+    """Search sets of rows by exchanges at equal levels; return all rows, the best sets, and the set of single cells."""
+    # The result is the same at every level, so it is cached.
     pool = _Pool.of(cells, np.eye(cells) / cells if gram is None else np.array(gram))
-    return pool, _best_sets(pool, square=square)
-
-
-def _best_sets(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
-    """Search for sets of rows by exchanges at equal levels; return the best sets, and the set of single cells."""
-    cells = pool.rows.shape[1]
     alone = tuple(int(np.flatnonzero((pool.rows == row).all(axis=1))[0]) for row in np.eye(cells, dtype=int))
     seen: dict[tuple[int, ...], float] = {alone: float(pool.values(np.array([alone]))[0])}
     random = np.random.default_rng(0)
@@ -160,7 +156,7 @@ def _best_sets(pool: _Pool, *, square: bool) -> list[tuple[int, ...]]:
                 break
             place, value = best, least
     nearest_sets = sorted(seen, key=lambda chosen: (seen[chosen], chosen))[:_POLISHED]
-    return [*nearest_sets, alone, *_found(pool)]
+    return pool, [*nearest_sets, alone, *_found(pool)]
 
 
 def _found(pool: _Pool) -> list[tuple[int, ...]]:

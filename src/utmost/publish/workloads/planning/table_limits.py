@@ -20,9 +20,9 @@ from utmost.publish.workloads.workload import Workload
 from utmost.tables.axes.domain import Marginal
 
 _CLOSE = 1e-9  # errors with a smaller relative difference count as equal
-_PARTS, _STEPS = 10**6, 1000
+_PARTS, _SHARE_STEPS, _WEIGHT_DENOMINATOR = 10**6, 1000, 1000
 _HALVINGS = 10
-_ROUNDS, _MOST = 4, 100.0
+_REPEATS, _MOST_EXCESS = 4, 100.0
 # If a variance is x times its limit, its weight is multiplied by x^_URGED, since c times the weight reduces the
 # variance by a factor of c^(1/4) or more.
 _URGED = 4
@@ -94,10 +94,12 @@ def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, re
     if is_within(variances, limits):
         return found[0]
     workload = request.workload
-    for _ in range(_ROUNDS if repeats else 0):
-        excess = {name: min(_MOST, max(1.0, variances[name] / limit)) ** _URGED for name, limit in limits.items()}
+    for _ in range(_REPEATS if repeats else 0):
+        excess = {
+            name: min(_MOST_EXCESS, max(1.0, variances[name] / limit)) ** _URGED for name, limit in limits.items()
+        }
         parts = [
-            replace(part, weight=part.weight * Fraction(excess[part.name]).limit_denominator(_STEPS))
+            replace(part, weight=part.weight * Fraction(excess[part.name]).limit_denominator(_WEIGHT_DENOMINATOR))
             for part in workload.parts
         ]
         workload = Workload.of_parts(workload.domain, parts)
@@ -111,15 +113,15 @@ def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, re
         for shares in found
     ]
     best = min(mixed, key=lambda found: found.value(request)).shares
-    steps = {marginal: share * _STEPS for marginal, share in best.items()}
+    steps = {marginal: share * _SHARE_STEPS for marginal, share in best.items()}
     short = best
-    if sum(steps.values(), Fraction(0)) == _STEPS and min(steps.values()) >= 1:
+    if sum(steps.values(), Fraction(0)) == _SHARE_STEPS and min(steps.values()) >= 1:
         # Round shares that add up to 1 to thousandths, by largest remainders.
         whole = {marginal: int(count) for marginal, count in steps.items()}
-        lacking = _STEPS - sum(whole.values())
+        lacking = _SHARE_STEPS - sum(whole.values())
         for marginal in sorted(steps, key=lambda marginal: whole[marginal] - steps[marginal])[:lacking]:
             whole[marginal] += 1
-        short = {marginal: Fraction(count, _STEPS) for marginal, count in whole.items()}
+        short = {marginal: Fraction(count, _SHARE_STEPS) for marginal, count in whole.items()}
     return short if is_within(FoundSums(short).variances(request), limits) else best
 
 

@@ -139,7 +139,8 @@ class HatReconstruction:
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
         """Return a number for each group, the same for equal indices along the axis and equal sizes on all others."""
         frame = self._split
-        others = frame.rest_kinds(frame.others(marginal))
+        rest = frame.others(marginal)
+        others = frame.blocks.kinds(rest).reshape(frame.rest.group_shape(rest))
         groups = self.domain.axes[frame.place].groups(marginal[frame.place])
         numbers = np.add.outer(np.arange(groups) * (int(others.max()) + 1), others)
         return np.moveaxis(numbers, 0, frame.place).ravel()
@@ -289,10 +290,6 @@ class _AxisSplit:
         for a, level in enumerate(marginal):
             cells = np.add.reduceat(cells, self.rest.axes[a].group_starts(level), axis=a + 1)
         return cells
-
-    def rest_kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """Return a number for each group of a marginal of the other axes; groups of equal sizes share it."""
-        return self.blocks.kinds(marginal).reshape(self.rest.group_shape(marginal))
 
     def project(self, cells: NDArray[Any], space: Marginal) -> NDArray[Any]:
         """Return Q_T of each row, times the number of cells of the other axes."""

@@ -39,7 +39,7 @@ MOST_SEARCHED, MOST_NUMBERS = 400, 10**7
 the number of values.
 """
 
-_STEPS = 1000
+_SHARE_STEPS = 1000
 _MARGINALS = 12
 _FACTORS = (1.5, 1.2, 1.05)
 _GUESSES = ((0.5,), (0.36, 0.7))
@@ -115,9 +115,9 @@ class _SpacingSearch:
             return {}, float("inf")
         chosen = min(self.known, key=lambda spacing_set: self.known[spacing_set][0])
         marginals, errors = self._problem(chosen)
-        steps = lattice_shares(errors, self.known[chosen][1], _STEPS)
-        parts = {marginal: Fraction(int(count), _STEPS) for marginal, count in zip(marginals, steps, strict=True)}
-        error = float(errors(steps / _STEPS)) / float(precision(errors.largest))
+        steps = lattice_shares(errors, self.known[chosen][1], _SHARE_STEPS)
+        parts = {marginal: Fraction(int(count), _SHARE_STEPS) for marginal, count in zip(marginals, steps, strict=True)}
+        error = float(errors(steps / _SHARE_STEPS)) / float(precision(errors.largest))
         return self.condition.shares(self.workload.domain, parts), error
 
     def _descend_from(self, spacings: tuple[int, ...]) -> None:
