@@ -23,11 +23,6 @@ def read_proved(fact: object, name: str) -> bool:
     return True
 
 
-def written_proved(proved: bool) -> str | None:
-    """Return the JSON value that `read_proved` reads; None for a declared unit, whose field is left out."""
-    return BY_COUNTING if proved else None
-
-
 def read_individual(individual: str | None) -> str | None:
     """Check a description of one individual: a short text of one line without a full stop."""
     optional(individual, text, "individual")
@@ -60,7 +55,12 @@ _PROVED: dict[str | bool, str] = {
 
 PART_FORM = form("partition and part", write=list)
 INDIVIDUAL_FORM = form("one individual is", hint="For example one household.")
-PROVED_FORM = form("what one individual changes is", words=_PROVED, write=written_proved, read=read_proved)
+PROVED_FORM = form(
+    "what one individual changes is",
+    words=_PROVED,
+    write=lambda proved: BY_COUNTING if proved else None,  # the field of a declared unit is left out
+    read=read_proved,
+)
 """JSON forms of those fields that a promise has, too."""
 
 

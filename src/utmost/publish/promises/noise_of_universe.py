@@ -28,10 +28,6 @@ from utmost.publish.promises.vast_domains import (
 )
 
 
-def _read_universe(facts: Any, name: str) -> Texts | Tuples:
-    return Texts.of_facts(facts) if "alphabet" in mapping(facts, name) else Tuples.of_facts(facts)
-
-
 @dataclass(frozen=True, slots=True)
 class SelectedCellNoise(SelectionNoise):
     """Geometric noise on every cell of a universe; cells with a noisy count above a threshold are selected."""
@@ -40,7 +36,11 @@ class SelectedCellNoise(SelectionNoise):
     json_kind: ClassVar[str] = "selected cells"
 
     universe: Texts | Tuples = field(
-        metadata=form("all keys that are possible", write=lambda universe: universe.facts(), read=_read_universe)
+        metadata=form(
+            "all keys that are possible",
+            write=lambda universe: universe.facts(),
+            read=lambda facts, name: (Texts if "alphabet" in mapping(facts, name) else Tuples).of_facts(facts),
+        )
     )
     # Largest expected number of selected keys that nobody has
     false_keys: Fraction = field(metadata=form("largest expected number of selected keys that nobody holds", write=str))
