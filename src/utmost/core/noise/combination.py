@@ -436,13 +436,17 @@ def missed_by_each(miss: Fraction, m: int) -> Fraction:
 
 
 def _terms(coefficients: Any, levels: Any, counts: Any) -> Iterable[tuple[Fraction, Level, int]]:
+    def read_size(value: Any) -> Fraction:
+        number = _coefficient(value)
+        return number if number.numerator >= 0 else -number
+
     def read_level(value: Any) -> Level:
         return distribution_level(value, None, "Combination")
 
     def read_count(value: Any) -> int:
         return natural(value, "counts", most=_MOST_TERMS)
 
-    sizes = _read(_listed(coefficients, "coefficients"), _size)
+    sizes = _read(_listed(coefficients, "coefficients"), read_size)
     listed_levels = levels if _is_list(levels) else repeat(levels, len(sizes))
     listed_counts = counts if _is_list(counts) else repeat(counts, len(sizes))
     read_levels = _read(_listed(listed_levels, "levels") if _is_list(listed_levels) else listed_levels, read_level)
@@ -500,11 +504,6 @@ def _coefficient(value: Any) -> Fraction:
     if number and not below <= size * _LARGEST_SIZE <= below * _LARGEST_SIZE**2:
         raise OutOfRange("a coefficient must be 0, or lie between 1e-100 and 1e100 in size", came=value)
     return number
-
-
-def _size(value: Any) -> Fraction:
-    number = _coefficient(value)
-    return number if number.numerator >= 0 else -number
 
 
 def _geometric_tail(distribution: Geometric, margin: int) -> Fraction | Interval:

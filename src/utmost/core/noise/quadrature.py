@@ -51,7 +51,30 @@ def integer_sum(f: Function, blocks: list[tuple[int, int]], relative: float = 1e
     >>> float(integer_sum(lambda n: 1.0 / n**2.0, [(1, 10**6)]).value)
     1.64493306684772...
     """
-    return _Adaptive(lambda block: _romberg(f, block), scale).measured(blocks, relative)
+
+    def romberg(block: tuple[int, int]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
+        low, high = block
+        if high - low <= _DIRECT:
+            return f(np.arange(low, high)).sum(axis=0), 0.0, ()
+        cells = 1 << _LEVELS
+        h = (high - 1 - low) // cells
+        nodes = low + h * np.arange(cells + 1)
+        # The terms after the last complete cell are added one by one.
+        rest = np.arange(low + h * cells + 1, high)
+        values = f(np.concatenate([nodes, rest]))
+        ends = (values[0] + values[cells]) / 2
+        spacings = (2**n for n in range(_LEVELS, -1, -1))
+        sums = [(values[: cells + 1 : s].sum(axis=0) - ends) * float(h * s) for s in spacings]
+        steps = [float(h) * 2.0 ** (_LEVELS - i) for i in range(_LEVELS + 1)]
+        fine, coarse, coarsest = (_extrapolated(sums[:n], steps[:n]) for n in (_LEVELS + 1, _LEVELS, _LEVELS - 1))
+        # Extrapolations of two orders may agree by chance, but those of three rarely do.
+        doubt = np.maximum(np.abs(fine - coarse), np.abs(coarse - coarsest) / _GAIN)
+        middle = (low + high) // 2
+        # A sum counts its two ends fully, and the trapezoid rule counts them by half.
+        value = fine + ends + values[cells + 1 :].sum(axis=0)
+        return value, float(doubt.sum()), ((low, middle), (middle, high))
+
+    return _Adaptive(romberg, scale).measured(blocks, relative)
 
 
 def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1e-13, scale: float = 0.0) -> Enclosed:
@@ -60,7 +83,19 @@ def integral(f: Function, blocks: list[tuple[float, float]], relative: float = 1
     >>> float(integral(np.sqrt, [(0.0, 1.0)]).value)
     0.66666666666...
     """
-    return _Adaptive(lambda block: _clenshaw_curtis(f, block), scale).measured(blocks, relative)
+
+    def clenshaw_curtis(block: tuple[float, float]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
+        # Both ends of a block are nodes, so that no jump near them is missed.
+        low, high = block
+        half, middle = (high - low) / 2, (low + high) / 2
+        nodes, weights, last = _cosine_rule(32)
+        values = f(middle + half * nodes)
+        value = half * np.tensordot(weights, values, axes=1)
+        doubt = half * float(np.abs(np.tensordot(last, values, axes=1)).max(axis=0).sum())
+        halves = ((low, middle), (middle, high)) if low < middle < high else ()
+        return np.asarray(value), doubt, halves
+
+    return _Adaptive(clenshaw_curtis, scale).measured(blocks, relative)
 
 
 class _Adaptive:
@@ -106,28 +141,6 @@ class _Adaptive:
         return max(float(np.abs(self.total).sum()), self.scale)
 
 
-def _romberg(f: Function, block: tuple[int, int]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
-    low, high = block
-    if high - low <= _DIRECT:
-        return f(np.arange(low, high)).sum(axis=0), 0.0, ()
-    cells = 1 << _LEVELS
-    h = (high - 1 - low) // cells
-    nodes = low + h * np.arange(cells + 1)
-    # The terms after the last complete cell are added one by one.
-    rest = np.arange(low + h * cells + 1, high)
-    values = f(np.concatenate([nodes, rest]))
-    ends = (values[0] + values[cells]) / 2
-    sums = [(values[: cells + 1 : s].sum(axis=0) - ends) * float(h * s) for s in (2**n for n in range(_LEVELS, -1, -1))]
-    steps = [float(h) * 2.0 ** (_LEVELS - i) for i in range(_LEVELS + 1)]
-    fine, coarse, coarsest = (_extrapolated(sums[:n], steps[:n]) for n in (_LEVELS + 1, _LEVELS, _LEVELS - 1))
-    # Extrapolations of two orders may agree by chance, but those of three rarely do.
-    doubt = np.maximum(np.abs(fine - coarse), np.abs(coarse - coarsest) / _GAIN)
-    middle = (low + high) // 2
-    # A sum counts its two ends fully, and the trapezoid rule counts them by half.
-    value = fine + ends + values[cells + 1 :].sum(axis=0)
-    return value, float(doubt.sum()), ((low, middle), (middle, high))
-
-
 def _extrapolated(sums: list[Any], steps: list[float]) -> Any:
     """Neville's value at h^2 = 1 of the polynomial in h^2 through the trapezoid sums."""
     table = list(sums)
@@ -136,18 +149,6 @@ def _extrapolated(sums: list[Any], steps: list[float]) -> Any:
             near, far = steps[i + width] ** 2 - 1, steps[i] ** 2 - 1
             table[i] = table[i + 1] + (table[i + 1] - table[i]) * (near / (far - near))
     return table[0]
-
-
-def _clenshaw_curtis(f: Function, block: tuple[float, float]) -> tuple[NDArray[np.float64], float, tuple[Block, ...]]:
-    """Integrate one block by Clenshaw-Curtis. Both ends are nodes, so that no jump near them is missed."""
-    low, high = block
-    half, middle = (high - low) / 2, (low + high) / 2
-    nodes, weights, last = _cosine_rule(32)
-    values = f(middle + half * nodes)
-    value = half * np.tensordot(weights, values, axes=1)
-    doubt = half * float(np.abs(np.tensordot(last, values, axes=1)).max(axis=0).sum())
-    halves = ((low, middle), (middle, high)) if low < middle < high else ()
-    return np.asarray(value), doubt, halves
 
 
 @lru_cache(maxsize=1)

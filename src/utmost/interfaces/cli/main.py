@@ -363,22 +363,22 @@ def command_of(name: str, function: Callable[..., None], first: Collection[str])
     return _Command(name, callback=call, params=parameters, help=inspect.cleandoc(function.__doc__ or ""), **_MANNER)
 
 
-def _print_and_exit(ctx: Any, option: Any, value: Any) -> None:
-    """Print what an option of `utmost` itself requests, such as --version, and end."""
-    if not value or ctx.resilient_parsing:
-        return
-    if option.name == "version":
-        click.echo(f"utmost {__version__}")
-    else:
-        from utmost.interfaces.cli.completion import completion_script, install_completion
-
-        shown = completion_script if option.name == "show_completion" else install_completion
-        click.echo(shown(app, value))
-    ctx.exit()
-
-
 def _first(name: str, help: str, **more: Any) -> click.Option:
-    return click.Option([name], is_eager=True, expose_value=False, callback=_print_and_exit, help=help, **more)
+    """Return an option of `utmost` itself, such as --version, which prints and ends."""
+
+    def print_and_exit(ctx: Any, option: Any, value: Any) -> None:
+        if not value or ctx.resilient_parsing:
+            return
+        if option.name == "version":
+            click.echo(f"utmost {__version__}")
+        else:
+            from utmost.interfaces.cli.completion import completion_script, install_completion
+
+            shown = completion_script if option.name == "show_completion" else install_completion
+            click.echo(shown(app, value))
+        ctx.exit()
+
+    return click.Option([name], is_eager=True, expose_value=False, callback=print_and_exit, help=help, **more)
 
 
 _SHELL: dict[str, Any] = {"is_flag": False, "flag_value": "this", "metavar": "[SHELL]"}

@@ -124,11 +124,16 @@ def _with_options(text: str, keys: Collection[str]) -> str:
     def numbered(match: re.Match[str]) -> str:  # numbers by label: `--values "85+=90"`
         return f'--values "{",".join(f"{label}={number}" for label, number in _NUMBER.findall(match[1]))}"'
 
+    def axis_key(match: re.Match[str]) -> str:  # in a domain file: `on="2025-01-01"` becomes `"on": "2025-01-01"`
+        name, value = match[1] or match[3], match[2] or match[4]
+        value = value.lower() if value in ("True", "False") else value
+        return f'"{name}": {value}' if value else f'"{name}"'
+
     in_recipe = " in the recipe (--recipe FILE.toml)"
 
     text = _PATTERN.sub(r'"pattern": "\1"', _AXES.sub(lambda match: f'"{_KINDS.get(match[1], match[1])}"', text))
     text = _LEFT_OUT.sub(lambda match: f"--leave-out {_LEFT_OUT_BY[match[1]]}", text)
-    text = _AXIS_KEY.sub(_key_of_axis, _ALPHA.sub(r"--epsilon alpha=\1", text))
+    text = _AXIS_KEY.sub(axis_key, _ALPHA.sub(r"--epsilon alpha=\1", text))
     text = _SPELLING.sub(lambda match: " ".join(match[1].split(", ")), text)
     text = _NUMBERED.sub(numbered, _SELECTED.sub(selected, text))
     parts = _PYTHON_CALL.split(text)  # every second part is a call of Python, which stays as it is
@@ -136,13 +141,6 @@ def _with_options(text: str, keys: Collection[str]) -> str:
         part if k % 2 else _ASSIGNED.sub(option, _PAIR.sub(r"\1=\2,\3", part)) for k, part in enumerate(parts)
     )
     return re.sub(rf"{re.escape(in_recipe)} (?=[a-z-]+ = )", " and ", text)
-
-
-def _key_of_axis(match: re.Match[str]) -> str:
-    """Write an argument of an axis as a key of the domain file: `on="2025-01-01"` becomes `"on": "2025-01-01"`."""
-    name, value = match[1] or match[3], match[2] or match[4]
-    value = value.lower() if value in ("True", "False") else value
-    return f'"{name}": {value}' if value else f'"{name}"'
 
 
 def _option(match: re.Match[str]) -> str:

@@ -296,12 +296,6 @@ def _reading(reading: Any) -> tuple[str, list[str]]:
     return "", [markup.facts_table(facts), _bars("The posterior", reading.posterior, reading.action)]
 
 
-def _answer(answer: Any) -> tuple[str, list[str]]:
-    if answer.is_by_plan:
-        return one_line_of(answer), _workload(answer.table)[1]
-    return one_line_of(answer), _promised(stated_release(answer.statement_with(None)), table_part(answer.table))
-
-
 def _clean(release: Any) -> tuple[str, list[str]]:
     marginal = " ".join(release.domain.level_names(release.domain.finest)[:2])
     return one_line_of(release), [
@@ -357,13 +351,6 @@ def _status(status: Any) -> tuple[str, list[str]]:
     return summary, [markup.rows_table(["dataset", "spent", "limit", "left"], budgets)]
 
 
-def _space(space: Any) -> tuple[str, list[str]]:
-    small = space.size <= _MOST_CELLS
-    return one_line_of(space), [
-        _heat_map("The distances", space.distances, space.labels, space.labels)
-    ] if small else []
-
-
 def _plan(chosen: Any) -> tuple[str, list[str]]:
     rows = [[chosen.marginal_words(marginal) or "total", share] for marginal, share in chosen.shares.items()]
     return one_line_of(chosen), [markup.rows_table(["measured", "share"], rows[:_MOST_ROWS])]
@@ -415,7 +402,12 @@ CARDS: dict[str, Card] = {
     "ExistenceVerdict": _existence,
     "Hyper": _hyper,
     "Reading": _reading,
-    "Answer": _answer,
+    "Answer": lambda answer: (
+        one_line_of(answer),
+        _workload(answer.table)[1]
+        if answer.is_by_plan
+        else _promised(stated_release(answer.statement_with(None)), table_part(answer.table)),
+    ),
     "NoisySums": _workload,
     "CleanTable": _clean,
     "Losslessness": _losslessness,
@@ -424,7 +416,10 @@ CARDS: dict[str, Card] = {
     "PlanarRelease": _gradual,
     "Ledger": _ledger,
     "Status": _status,
-    "Space": _space,
+    "Space": lambda space: (
+        one_line_of(space),
+        [_heat_map("The distances", space.distances, space.labels, space.labels)] if space.size <= _MOST_CELLS else [],
+    ),
     "Consumer": lambda consumer: (one_line_of(consumer), [_bars("The prior", consumer.prior)]),
     "Plan": _plan,
     "Decomposition": lambda mixture: (

@@ -189,12 +189,6 @@ def _order(verdict: Any, *, numbers: bool | None = None) -> Any:
     return figure
 
 
-def _universality(verdict: Any) -> Any:
-    if verdict.prior is None:
-        return _text_figure("best for every prior")
-    return _beliefs({"a prior for which another mechanism is better": verdict.prior}, "secret")
-
-
 def _text_figure(words: str) -> Any:
     figure, axes = page(4.8, 1.2)
     axes.annotate(words, (0.5, 0.5), ha="center", va="center", fontsize=12, color=INK)
@@ -416,7 +410,11 @@ PLOTS: dict[str, Callable[..., Any]] = {
     "Capacity": _capacity,
     "Verdict": _order,
     "ExistenceVerdict": lambda verdict, numbers=None: _channel(verdict.mechanism, numbers=numbers),
-    "UniversalityVerdict": _universality,
+    "UniversalityVerdict": lambda verdict: (
+        _text_figure("best for every prior")
+        if verdict.prior is None
+        else _beliefs({"a prior for which another mechanism is better": verdict.prior}, "secret")
+    ),
     "Hyper": _hyper,
     "Reading": _reading,
     "Consumer": lambda consumer: _beliefs({"prior": consumer.prior}, "secret"),

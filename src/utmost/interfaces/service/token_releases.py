@@ -183,9 +183,26 @@ class Releases:
     def view(self, token: Token, name: str, at: Level, version: int | None = None) -> View:
         """Return a release at a level: a stored answer, or a noisier copy."""
         release = self._known(token, "view", name, version, at)
+
+        def note_copy(store: RecordTransaction) -> bool:  # before the copy is drawn; True if it counts as made
+            copies = _Copies.of(store, token, release)
+            if copies.has(at):
+                return False
+            is_new = at not in release.levels
+            # One recipient can have at most 64 new levels of a release made (UTMOST_SERVE_MOST_LEVELS).
+            if is_new and token.role == "recipient" and len(copies.made) >= self._most_levels:
+                drawn = {level_text(level) for level in release.levels}
+                made = ", ".join(text for text in copies.made if text in drawn)
+                remedy = f"Ask for a level that you had made: {made}. The operator of the service can allow more by "
+                required = f"a recipient may ask for at most {self._most_levels} new levels of a release"
+                where, setting = repr(release.name), "UTMOST_SERVE_MOST_LEVELS."
+                raise NotAllowed(required, came="one more table", where=where, remedy=remedy + setting)
+            copies.including(at, is_new=is_new).put(store)
+            return is_new
+
         is_counted = False
         if at < max(release.levels) and at not in published_levels(release):
-            is_counted = self._context.records.write(lambda store: self._note_copy(store, token, release, at))
+            is_counted = self._context.records.write(note_copy)
         try:
             answer = self._ledger.view(name, epsilon=at, version=release.version)
         except UtmostError:
@@ -194,23 +211,6 @@ class Releases:
             raise
         self.note_view(token, release)
         return view_of(release, answer)
-
-    def _note_copy(self, store: RecordTransaction, token: Token, release: Published, at: Level) -> bool:
-        """Record, before it is drawn, that a person asks for a noisier copy; return whether it counts as made."""
-        copies = _Copies.of(store, token, release)
-        if copies.has(at):
-            return False
-        is_new = at not in release.levels
-        # One recipient can have at most 64 new levels of a release made (UTMOST_SERVE_MOST_LEVELS).
-        if is_new and token.role == "recipient" and len(copies.made) >= self._most_levels:
-            drawn = {level_text(level) for level in release.levels}
-            made = ", ".join(text for text in copies.made if text in drawn)
-            remedy = f"Ask for a level that you had made: {made}. The operator of the service can allow more by "
-            required = f"a recipient may ask for at most {self._most_levels} new levels of a release"
-            where, setting = repr(release.name), "UTMOST_SERVE_MOST_LEVELS."
-            raise NotAllowed(required, came="one more table", where=where, remedy=remedy + setting)
-        copies.including(at, is_new=is_new).put(store)
-        return is_new
 
     def note_view(self, token: Token, release: Published) -> None:
         """Record in the trail, at most once a day, that a token read a release."""

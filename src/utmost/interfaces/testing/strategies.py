@@ -83,12 +83,12 @@ def consumers(draw: st.DrawFn, n: int, strict: bool = False) -> Consumer:
 
 def metrics(n: int) -> st.SearchStrategy[Array]:
     """Exact (n, n) metrics: shortest paths of a complete graph with random integer lengths."""
-    return st.lists(st.integers(1, 6), min_size=n * n, max_size=n * n).map(lambda lengths: _closed(lengths, n))
 
+    def closed(lengths: list[int]) -> Array:
+        d = np.triu(np.array(lengths).reshape(n, n), k=1)
+        d = d + d.T
+        for z in range(n):
+            d = np.minimum(d, d[:, z][:, None] + d[z][None, :])
+        return fractions(d)
 
-def _closed(lengths: list[int], n: int) -> Array:
-    d = np.triu(np.array(lengths).reshape(n, n), k=1)
-    d = d + d.T
-    for z in range(n):
-        d = np.minimum(d, d[:, z][:, None] + d[z][None, :])
-    return fractions(d)
+    return st.lists(st.integers(1, 6), min_size=n * n, max_size=n * n).map(closed)

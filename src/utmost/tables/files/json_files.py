@@ -10,6 +10,10 @@ from utmost.errors import BadTable
 
 def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = None) -> Any:
     """Read a JSON file. Messages begin with ``what``, such as "a design must"."""
+
+    def refuse(constant: str) -> NoReturn:
+        raise ValueError(f"the number {constant}")
+
     # The file may be in UTF-8, or in UTF-16 or UTF-32 with a byte order mark.
     try:
         with path.open("rb") as file:
@@ -18,7 +22,7 @@ def read_json(path: Path, what: str, parse_float: Callable[[str], Any] | None = 
             content.decode(json.detect_encoding(content)),
             parse_float=parse_float,
             object_pairs_hook=members_once,
-            parse_constant=_no_number,
+            parse_constant=refuse,
         )
     except OSError as error:
         raise BadTable(
@@ -79,7 +83,3 @@ def members_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):
         raise ValueError("a name that is given twice")
     return members
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"the number {name}")

@@ -65,9 +65,6 @@ _MOST_BODIES = 2
 """All bodies in memory may together be this many times as large as the largest allowed body."""
 
 
-def _count_nothing(route: str, method: str, status: int, seconds: float) -> None: ...
-
-
 class Guards:
     """Wraps an ASGI application; checks and logs each request."""
 
@@ -84,7 +81,7 @@ class Guards:
         few_bytes: int,
         limits: "RateLimits",
         patience: float = 60.0,
-        counted: CountRequest = _count_nothing,
+        counted: CountRequest = lambda route, method, status, seconds: None,
     ) -> None:
         self.inside, self._most_bytes, self._few_bytes = app, most_bytes, min(few_bytes, most_bytes)
         self._limits, self._held = limits, BytesInMemory(_MOST_BODIES * most_bytes)

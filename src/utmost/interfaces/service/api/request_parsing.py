@@ -27,8 +27,17 @@ class StrictJson(Request):
     """A request whose body is strict JSON."""
 
     async def json(self) -> Any:
+        def parse_with_tables(body: bytes) -> Any:
+            parsed = strict_json(body)
+            if isinstance(parsed, dict):
+                measures = parsed.get("measures")
+                for holder in (parsed, *(measures if isinstance(measures, list) else ())):
+                    if isinstance(holder, dict) and type(holder.get("table")) is dict:
+                        holder["table"] = ValidatedTable.of(holder["table"])
+            return parsed
+
         if not hasattr(self, "_json"):
-            self._json = await run_in_threadpool(_parse_with_tables, await self.body())
+            self._json = await run_in_threadpool(parse_with_tables, await self.body())  # parsing takes long
         return self._json
 
 
@@ -49,20 +58,12 @@ class AuthenticatedRoute(APIRoute):
         return handler
 
 
-def _parse_with_tables(body: bytes) -> Any:
-    """Parse a body and check its tables; call this in a worker thread, because it takes long."""
-    parsed = strict_json(body)
-    if isinstance(parsed, dict):
-        measures = parsed.get("measures")
-        for holder in (parsed, *(measures if isinstance(measures, list) else ())):
-            if isinstance(holder, dict) and type(holder.get("table")) is dict:
-                holder["table"] = ValidatedTable.of(holder["table"])
-    return parsed
-
-
 def strict_json(body: bytes) -> Any:
+    def refuse(constant: str) -> Any:  # NaN and infinities
+        raise ValueError(constant)
+
     try:
-        parsed = json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=members_once)
+        parsed = json.loads(body, parse_constant=refuse, object_pairs_hook=members_once)
     except json.JSONDecodeError as error:
         raise json.JSONDecodeError("no JSON", "", error.pos) from None
     except (ValueError, RecursionError):  # repeated names, thousands of digits, bytes that are no text, deep nesting
@@ -98,7 +99,3 @@ def routed(scope: MutableMapping[str, Any]) -> None:
 def name_of_part(part: str) -> str:
     """Return the name that is one part of a path rewritten by `routed`."""
     return part.replace(_SLASH, "/")
-
-
-def _refuse_constant(constant: str) -> Any:
-    raise ValueError(constant)
