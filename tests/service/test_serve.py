@@ -21,7 +21,7 @@ import pytest
 from running import PLAIN, called
 from service.conftest import TABLE, TERMS
 from service.publications import publish_by
-from utmost.errors import NotAuthenticated, OutOfRange, UtmostError
+from utmost.errors import NotAuthenticated, OutOfRange, UtmostError, WrongKind
 from utmost.exact import level
 
 # What a worker opens, and with which patience.
@@ -150,6 +150,9 @@ def test_settings_of_a_file_the_environment_and_the_options(tmp_path):
             Settings.of_environment({f"UTMOST_SERVE_{name}": wrong})
     with pytest.raises(OutOfRange, match="smtp must be"):
         Settings(mail_to="a@example", mail_from="b@example", smtp="mail.example:٢٥")
+    for wrong in ({"most_bytes": "x"}, {"port": "80"}, {"demo": 1}, {"webhook": None}):
+        with pytest.raises(WrongKind, match=next(iter(wrong))):
+            Settings(**wrong)
     assert Settings.of_environment(every) == Settings(rate=5.0, port=8001)
     checked = called("serve", "--check", "--config", str(config), "--port", "8004", cwd=tmp_path)
     assert checked.returncode == 0

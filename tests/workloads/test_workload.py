@@ -10,7 +10,7 @@ from hypothesis import given
 from utmost.errors import NotANumber, OutOfRange, WrongKind
 from utmost.exact import level as exact_level
 from utmost.privacy import Unit
-from utmost.workloads import Domain, Workload, bins, choose_plan
+from utmost.workloads import Domain, Workload, bins, choose_plan, marginals
 from workload_cases import BERKELEY, GEOGRAPHY, berkeley, rows_of_marginal, workloads
 
 
@@ -97,9 +97,9 @@ def test_boxes_windows_weights_and_levels_are_the_rows_that_they_are():
         chosen = choose_plan(wanted, Unit(1, 1), epsilon=1)
         precisions, measured = [], []
         for marginal, level in chosen.levels(exact_level(1)).items():
-            marginals = np.array([domain.sums(cell, marginal).ravel() for cell in np.eye(domain.size)]).T
-            measured += list(marginals)
-            precisions += [2 * np.sinh(level.epsilon_float / max(1, -min(marginal)) / 2) ** 2] * len(marginals)
+            tables = np.array([domain.sums(cell, marginal).ravel() for cell in np.eye(domain.size)]).T
+            measured += list(tables)
+            precisions += [2 * np.sinh(level.epsilon_float / max(1, -min(marginal)) / 2) ** 2] * len(tables)
         information = np.array(measured).T @ (np.array(precisions)[:, None] * np.array(measured))
         assert np.isclose(chosen.value, np.trace(wanted.gram() @ np.linalg.pinv(information)), rtol=1e-7)
         assert all(times >= 1 - 1e-9 for _, times in chosen.bound_ratios())
@@ -120,6 +120,7 @@ def test_a_workload_travels():
         (lambda: Workload(BERKELEY, {"outcome=accepted": 1}), OutOfRange, "admitted"),
         (lambda: Workload(BERKELEY, {"sex": 0}), OutOfRange, "positive"),
         (lambda: Workload(BERKELEY, {"sex": -1}), OutOfRange, "positive"),
+        (lambda: Workload(BERKELEY, marginals(BERKELEY, [2])), NotANumber, "columns"),
         (lambda: Workload(BERKELEY, {"sex": float("nan")}), NotANumber, "weight"),
         (lambda: Workload(BERKELEY, {"sex department": 1, "department sex": 1}), OutOfRange, "once"),
         (lambda: Workload(BERKELEY, {"sex sex": 1}), OutOfRange, "one level of each axis"),

@@ -9,6 +9,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from utmost.core.exact.arguments import wrong_kind
 from utmost.core.exact.numbers import exact, exact_integer
 from utmost.errors import OutOfRange
 
@@ -82,6 +83,10 @@ class Settings:
     smtp_password_file: str = ""
 
     def __post_init__(self) -> None:
+        for each in fields(self):
+            value, kind = getattr(self, each.name), type(each.default)
+            if type(value) is not kind and not (kind is float and type(value) is int):
+                raise wrong_kind(each.name, {str: "text", bool: "True or False"}.get(kind, "a number"), value)
         for name in ("most_bytes", "few_bytes", "rate", "burst", "patience", "most_levels", "session_hours"):
             if not getattr(self, name) > 0:
                 raise OutOfRange(

@@ -157,5 +157,5 @@ def changes_of(unit: Unit, cells: int) -> NDArray[np.int64]:
 def _positive(numbers: Sequence[Number], count: int, name: str) -> Floats:
     read = np.array([float(exact(number, name)) for number in sequence(numbers, name)])
     if len(read) != count or not (read > 0).all():
-        raise OutOfRange(f"there must be {count} numbers, all positive", came=f"{len(read)} numbers", where=name)
+        raise OutOfRange(f"there must be {count} numbers, all positive", came=str(read.tolist()), where=name)
     return read

@@ -57,7 +57,7 @@ def marginals(domain: Domain, *columns: int, weight: Number = 1) -> dict[Margina
     """
     instance(domain, Domain, "domain")
     tops = [len(axis.levels) for axis in domain.axes]
-    counts = [natural(count, "columns", least=0) for count in dict.fromkeys(columns)]
+    counts = dict.fromkeys(natural(count, "columns", least=0) for count in columns)
     if any(count > len(tops) for count in counts):
         raise OutOfRange(f"a wanted table can have at most {len(tops)} columns", came=max(counts))
     if sum(comb(len(tops), count) for count in counts) > _MOST_TABLES:
