@@ -6,6 +6,7 @@ from traceback import format_exception
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import utmost as ut
@@ -41,6 +42,22 @@ def test_three_evaluations_give_the_same_bytes_in_any_part_and_order(lazily):
     else:
         some = columns_of(made.table.filter("visits > 50").order("visits"))
     assert {ward: known[ward] for ward in some["ward"]} == dict(zip(some["ward"], some["visits"], strict=True))
+
+
+def test_what_duckdb_writes_does_not_show_where_a_filter_removed_rows(tmp_path):
+    """DuckDB ends row groups where the batches end that it gets; these have equal sizes."""
+    groups, rows = [], 150_000
+    for gone in (0, rows):
+        source, out = tmp_path / "source.parquet", tmp_path / "out.parquet"
+        ids = np.arange(rows + 100)
+        visits = np.where((ids >= gone) & (ids < gone + 100), -1, 1)
+        pl.DataFrame({"ward": ids, "visits": visits}).write_parquet(source, row_group_size=50_000)
+        frame = duckdb.connect().sql(f"SELECT * FROM read_parquet('{source}') WHERE visits > 0")
+        ut.release(frame, **asked(**SAY), once=True).table.write_parquet(str(out))
+        written = pq.read_metadata(out)
+        groups.append([written.row_group(at).num_rows for at in range(written.num_row_groups)])
+    assert sum(groups[0]) == rows
+    assert groups[0] == groups[1]
 
 
 def test_the_noise_is_that_of_the_plan(lazily):

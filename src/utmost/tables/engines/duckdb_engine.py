@@ -19,6 +19,7 @@ from utmost.tables.engines.engine_frames import (
     WithConstants,
     check_no_pattern,
     evaluated,
+    even_batches,
 )
 from utmost.tables.engines.local_frames import LocalFrame
 from utmost.tables.files.hive_folders import FolderColumns
@@ -102,7 +103,7 @@ class _Stream:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         arrow = extra("pyarrow", "tables")
         batches = map(self._work, _batches(_on_new_cursor(self._relation)))
-        reader = arrow.RecordBatchReader.from_batches(self._schema, batches)
+        reader = arrow.RecordBatchReader.from_batches(self._schema, even_batches(batches, self._schema))
         return reader.__arrow_c_stream__(requested_schema)
 
 
