@@ -254,9 +254,8 @@ class PowerField:
         prime = self.images.prime
         if value.denominator % prime == 0:
             remedy = "Use a level with a smaller denominator."
-            raise Unsupported(
-                "a denominator must not be divisible by the prime of the images", came=value, remedy=remedy
-            )
+            required = f"the denominator of a number must not be divisible by {prime}, the prime of this computation"
+            raise Unsupported(required, came=value, remedy=remedy)
         return value.numerator * pow(value.denominator, -1, prime) % prime
 
 
