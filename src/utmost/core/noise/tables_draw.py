@@ -337,12 +337,12 @@ def _moments(tables: _Tables) -> tuple[ShellSeries, dict[int, ShellSeries]]:
         below = parts * parts * (parts + 1)
         square = ShellSeries.of([value // below for value in values])
         return (ShellSeries.of([0]) if tables.exactly else square), {tables.sizes[0][0]: square}
+
+    def squared(size: int) -> Callable[[int, int], int]:
+        return lambda j, l: _squares(size, j, l) * tables.product(j, l, size)
+
     total = _series(tables, lambda j, l: (j - l) ** 2 * tables.product(j, l), 2)
-    return total, {size: _series(tables, _squared(tables, size), 2) for size, _ in tables.sizes}
-
-
-def _squared(tables: _Tables, size: int) -> Callable[[int, int], int]:
-    return lambda j, l: _squares(size, j, l) * tables.product(j, l, size)
+    return total, {size: _series(tables, squared(size), 2) for size, _ in tables.sizes}
 
 
 @lru_cache(maxsize=1 << 16)

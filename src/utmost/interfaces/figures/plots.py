@@ -220,11 +220,6 @@ def _clean(release: Any) -> Any:
     return figure
 
 
-def _hyper(hyper: Any, *, numbers: bool | None = None) -> Any:
-    names = [f"{float(weight):.3g}" for weight in hyper.weights]
-    return _matrix(hyper.posteriors, None, names, numbers, ("probability of the posterior", "secret"))
-
-
 def _beliefs(beliefs: dict[str, Any], x: str) -> Any:
     figure, axes = page(6.4, 3.2)
     for (name, belief), colour in zip(beliefs.items(), (BLUE, GOLD, GREEN), strict=False):
@@ -415,7 +410,13 @@ PLOTS: dict[str, Callable[..., Any]] = {
         if verdict.prior is None
         else _beliefs({"a prior for which another mechanism is better": verdict.prior}, "secret")
     ),
-    "Hyper": _hyper,
+    "Hyper": lambda hyper, numbers=None: _matrix(
+        hyper.posteriors,
+        None,
+        [f"{float(weight):.3g}" for weight in hyper.weights],
+        numbers,
+        ("probability of the posterior", "secret"),
+    ),
     "Reading": _reading,
     "Consumer": lambda consumer: _beliefs({"prior": consumer.prior}, "secret"),
     "Space": _space,

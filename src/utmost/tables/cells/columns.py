@@ -33,12 +33,22 @@ def integer_column(column: Column, name: str, place: RowName, *, not_whole: str 
     """Read a column of integers, as int64 if all fit, else as Python ints. Floats and Decimals are allowed if they are
     integers.
     """
+
+    def integer(cell: Any, row: int) -> int:
+        if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_ | np.timedelta64):
+            return int(cell)
+        if isinstance(cell, float | np.floating | Decimal | Fraction):
+            number = exactly(cell)
+            if number is not None and number.denominator == 1:
+                return number.numerator
+        raise _refusal(cell, row, name, place, "an integer", not_whole)
+
     array = _plain(column, name, place)
     if array is not None and array.dtype.kind == "i":
         return array.astype(np.int64)
     cells = list(column) if array is None else array.tolist()
     if not set(map(type, cells)) <= {int}:
-        cells = [_integer(cell, row, name, place, not_whole) for row, cell in enumerate(cells)]
+        cells = [integer(cell, row) for row, cell in enumerate(cells)]
     fits = not cells or (min(cells) >= _INT64.min and max(cells) <= _INT64.max)
     whole = np.array(cells, dtype=np.int64 if fits else object)
     for row, cell in enumerate(cells) if whole.dtype == object else ():
@@ -53,6 +63,16 @@ def real_column(column: Column, name: str, place: RowName, *, not_whole: str | N
     >>> real_column([Decimal("0.1"), 2], "income", str).tolist()
     [Fraction(1, 10), Fraction(2, 1)]
     """
+
+    def real(cell: Any, row: int) -> Fraction:  # NaN, infinities, truth values and text are refused
+        if isinstance(cell, Rational | float | np.floating | Decimal) and not isinstance(cell, bool | np.timedelta64):
+            number = (
+                Fraction(int(cell.numerator), int(cell.denominator)) if isinstance(cell, Rational) else exactly(cell)
+            )
+            if number is not None:
+                return number
+        raise _refusal(cell, row, name, place, "a finite number", not_whole)
+
     array = _plain(column, name, place)
     if array is not None and array.dtype.kind == "f" and bool(np.isfinite(array).all()):
         return array.astype(np.float64)
@@ -61,7 +81,7 @@ def real_column(column: Column, name: str, place: RowName, *, not_whole: str | N
         floats = np.array(cells, dtype=np.float64)
         if bool(np.isfinite(floats).all()):
             return floats
-    return objects(_real(cell, row, name, place, not_whole) for row, cell in enumerate(cells))
+    return objects(real(cell, row) for row, cell in enumerate(cells))
 
 
 def check_distinct(column: Column, name: str, place: RowName) -> None:
@@ -106,25 +126,6 @@ def _plain(column: Any, name: str, place: RowName) -> NDArray[Any] | None:
     if is_masked_array(column) and (masked := np.ma.getmaskarray(column)).any():
         raise _refusal(None, int(masked.argmax()), name, place, "a number", None)
     return np.asarray(column)
-
-
-def _integer(cell: Any, row: int, name: str, place: RowName, not_whole: str | None) -> int:
-    if isinstance(cell, Integral) and not isinstance(cell, bool | np.bool_ | np.timedelta64):
-        return int(cell)
-    if isinstance(cell, float | np.floating | Decimal | Fraction):
-        number = exactly(cell)
-        if number is not None and number.denominator == 1:
-            return number.numerator
-    raise _refusal(cell, row, name, place, "an integer", not_whole)
-
-
-def _real(cell: Any, row: int, name: str, place: RowName, not_whole: str | None) -> Fraction:
-    """Read an amount exactly; NaN, infinities, truth values and text are refused."""
-    if isinstance(cell, Rational | float | np.floating | Decimal) and not isinstance(cell, bool | np.timedelta64):
-        number = Fraction(int(cell.numerator), int(cell.denominator)) if isinstance(cell, Rational) else exactly(cell)
-        if number is not None:
-            return number
-    raise _refusal(cell, row, name, place, "a finite number", not_whole)
 
 
 def _refusal(cell: Any, row: int, name: str, place: RowName, wanted: str, not_whole: str | None) -> BadTable:

@@ -330,6 +330,15 @@ def _rows(book: Any, pages: list[str], where: str, *, has_dates: bool) -> Iterat
     """The rows of the table, each as long as the header. Empty rows at the end of a file from another program are left
     out.
     """
+
+    def converted(cell: Any) -> Any:
+        # As for text files: a time at midnight becomes a date, and an integral float stays a float.
+        if isinstance(cell, datetime) and has_dates:
+            return cell.date() if cell.time() == datetime.min.time() else cell
+        if isinstance(cell, datetime):
+            return cell.date().isoformat() if cell.time() == datetime.min.time() else cell.isoformat(sep=" ")
+        return cell if isinstance(cell, bool | int | float | str | Decimal | None) else str(cell)
+
     width, blank = 0, 0
     for number, title in enumerate(pages):
         for at, row in enumerate(book[title].iter_rows(values_only=True)):
@@ -346,13 +355,4 @@ def _rows(book: Any, pages: list[str], where: str, *, has_dates: bool) -> Iterat
                 raise BadTable(
                     "a row must have one cell for each column", came="more cells", where=place, remedy=_HEADER
                 )
-            yield tuple(_cell(cell, has_dates=has_dates) for cell in (*row, *(None,) * width)[:width])
-
-
-def _cell(cell: Any, *, has_dates: bool) -> Any:
-    """Convert a cell as for text files: a time at midnight becomes a date, and an integral float stays a float."""
-    if isinstance(cell, datetime) and has_dates:
-        return cell.date() if cell.time() == datetime.min.time() else cell
-    if isinstance(cell, datetime):
-        return cell.date().isoformat() if cell.time() == datetime.min.time() else cell.isoformat(sep=" ")
-    return cell if isinstance(cell, bool | int | float | str | Decimal | None) else str(cell)
+            yield tuple(converted(cell) for cell in (*row, *(None,) * width)[:width])
