@@ -86,7 +86,8 @@ class Accounts:
             self._log.read(lambda transaction: check_publishable(self._log, transaction, wanted))
             independent = True  # check_publishable has already checked the dataset
         elif table is not None and not is_engine_table(table):
-            check_relaxable(self._log, AnswerRequest(name, at, version), table)
+            answer = AnswerRequest(name, at, version)
+            self._log.read(lambda transaction: check_relaxable(self._log, transaction, answer, table))
         return self._read_state(
             lambda state: budget_after(
                 state, name, at, dataset=dataset, independent=independent, version=version, part=part

@@ -16,7 +16,7 @@ from utmost.publish.ledger.budgets import Expense, budget_with
 from utmost.publish.ledger.event_log import EventLog, Transaction
 from utmost.publish.ledger.means_names import release_name, releases_of_means
 from utmost.publish.ledger.publishing import check_publishable
-from utmost.publish.ledger.relaxing import check_relaxable_in
+from utmost.publish.ledger.relaxing import check_relaxable
 from utmost.publish.ledger.requests import AnswerRequest, PublishRequest
 from utmost.publish.ledger.spending import Budget
 from utmost.publish.ledger.state import Published
@@ -104,7 +104,7 @@ def rehearsed_relaxation(
         expenses = [
             Expense.of_answer(release, request.level)
             for request, release in zip(requests, releases, strict=True)
-            if not check_relaxable_in(log, transaction, request, tables[request.name])
+            if not check_relaxable(log, transaction, request, tables[request.name])
         ]
         return budget_with(transaction.state, releases[0].dataset, expenses)
 

@@ -360,7 +360,3 @@ def answered(
         if mechanism is None
         else list(index.found(transaction, (name, wanted), person_tags(transaction.key, mechanism, persons)))
     )
-
-
-def answers_by_name(numbers: AnswerNumbers, names: Sequence[Any]) -> dict[str, Any]:
-    return {person: names[number] for person, number in numbers.items()}

@@ -13,7 +13,6 @@ from utmost.publish.ledger.personal_answers import (
     LocalMechanism,
     ResponseRequest,
     answered,
-    answers_by_name,
     check_persons,
 )
 from utmost.publish.ledger.stored_mechanisms import StoredMechanism
@@ -95,7 +94,7 @@ class Persons:
         numbers = self._log.answer(
             lambda transaction, may_draw: request.answers(transaction, self._randomness, may_draw=may_draw), look=True
         )
-        return answers_by_name(numbers, mechanism.names)
+        return {person: mechanism.names[number] for person, number in numbers.items()}
 
     def answered(self, name: str, persons: Iterable[str], *, version: int | None = None) -> list[str]:
         """Return the persons in the argument who have an answer under a name; nothing is drawn, and no answer is shown.

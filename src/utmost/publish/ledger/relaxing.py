@@ -156,11 +156,7 @@ def stored_relaxation(transaction: Transaction, relaxation: Relaxation) -> Answe
     return Answered(level, response, transaction.state.ledger_facts(release.key, level))
 
 
-def check_relaxable(log: EventLog, request: AnswerRequest, table: Any) -> None:
-    log.read(lambda transaction: check_relaxable_in(log, transaction, request, table))
-
-
-def check_relaxable_in(log: EventLog, transaction: Transaction, request: AnswerRequest, table: Any) -> bool:
+def check_relaxable(log: EventLog, transaction: Transaction, request: AnswerRequest, table: Any) -> bool:
     """Make every check of `relax_together` on a table, and draw nothing; return whether the answer is stored."""
     release = transaction.state.release(request.name, request.version)
     relaxation = Relaxation.of(transaction.key, request, release, table)

@@ -25,7 +25,6 @@ from utmost.publish.ledger.stored_mechanisms import (
     OFFERED,
     DrawnAnswers,
     StoredMechanism,
-    answers_of_facts,
     mechanism_of_facts,
 )
 from utmost.publish.promises.drawing import BLOCK
@@ -424,8 +423,10 @@ def folded(state: State, events: Iterable[tuple[Event, bytes]]) -> State:
                 first.setdefault(mechanism.dataset, item)
                 accounts[mechanism.dataset] = accounts.get(mechanism.dataset, Account()).plus(mechanism.spent)
             elif event.kind == "drawn":
-                draws[event.number] = answers_of_facts(facts, event.number, mac)
-                item = draws[event.number].item
+                item = facts["name"], facts["version"]
+                draws[event.number] = DrawnAnswers(
+                    item, event.number, mac, facts["persons"], facts["parts"], facts["root"]
+                )
                 mechanisms[item] = replace(mechanisms[item], persons=mechanisms[item].persons + facts["persons"])
             elif event.kind == "budgeted":
                 limits.pop(facts["dataset"], None)  # if the new limit is None, there is no limit

@@ -91,8 +91,3 @@ def mechanism_of_facts(known: Mapping[tuple[str, int], StoredMechanism], facts: 
     ):
         raise LedgerDamaged("the versions of a name must be numbered without gaps", came=f"version {mechanism.version}")
     return mechanism
-
-
-def answers_of_facts(facts: Mapping[str, Any], event: int, mac: bytes) -> DrawnAnswers:
-    item = facts["name"], facts["version"]
-    return DrawnAnswers(item, event, mac, facts["persons"], facts["parts"], facts["root"])

@@ -155,11 +155,18 @@ def ways_together(
         if unit.nonnegative and unit.cells >= 3 and has_bars:  # for two cells "signed" equals "rotated"
             ways.append(_signed(spent, unit, square=relaxable))
         if not relaxable:
-            ways += _in_one_draw(spent, unit, cost)
+            wide = unit.sensitivity.numerator
+            draws: list[tuple[TogetherKind, CellsDistribution]] = [("joint", JointCells(spent, unit.cells, wide))]
+            norms = {kind: norm for kind, norm in NORMS.items() if (unit.nonnegative if kind in RAISED else wide > 1)}
+            draws += [
+                (kind, NormStaircase.optimal(spent, unit.cells, wide, norm, cost)) for kind, norm in norms.items()
+            ]
             # At sensitivity 1, "two-sided" equals "range".
-            if unit.nonnegative and unit.cells <= _MOST_TWO_SIDED and unit.sensitivity > 1:
-                distribution = two_sided(spent, unit).with_best_step(cost)
-                ways.append(CellsTogether("two-sided", (unit.cells,), (distribution,), (Fraction(1),)))
+            if unit.nonnegative and unit.cells <= _MOST_TWO_SIDED and wide > 1:
+                draws.append(("two-sided", two_sided(spent, unit).with_best_step(cost)))
+            ways += [
+                CellsTogether(kind, (unit.cells,), (distribution,), (Fraction(1),)) for kind, distribution in draws
+            ]
     return tuple(sorted(ways, key=lambda way: way.mean_size if cost == "absolute" else way.variance))
 
 
@@ -231,14 +238,6 @@ def _signed(spent: Level, unit: Unit, *, square: bool) -> CellsTogether:
         for share, (listed, parts) in zip(shares, rows, strict=True)
     )
     return CellsTogether("signed", groups, distributions, shares)
-
-
-def _in_one_draw(spent: Level, unit: Unit, cost: CellCost) -> list[CellsTogether]:
-    wide = unit.sensitivity.numerator
-    draws: list[tuple[TogetherKind, CellsDistribution]] = [("joint", JointCells(spent, unit.cells, wide))]
-    norms = {kind: norm for kind, norm in NORMS.items() if (unit.nonnegative if kind in RAISED else wide > 1)}
-    draws += [(kind, NormStaircase.optimal(spent, unit.cells, wide, norm, cost)) for kind, norm in norms.items()]
-    return [CellsTogether(kind, (unit.cells,), (distribution,), (Fraction(1),)) for kind, distribution in draws]
 
 
 def replaced_level(distribution: CellsDistribution, level: Level) -> CellsDistribution:

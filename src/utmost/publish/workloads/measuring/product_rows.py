@@ -284,11 +284,6 @@ class ProductRows:
         return cls(domain, tuple(_axis_rows(axis, listed) for axis, listed in zip(domain.axes, facts, strict=True)))
 
 
-def rows_of_facts(domain: Domain, facts: Mapping[str, Any]) -> ProductRows | None:
-    """Read the listed rows from the JSON values of a plan or statement; None if there are none."""
-    return None if facts.get("rows") is None else ProductRows.of_facts(domain, facts["rows"])
-
-
 def check_rows(domain: Domain, unit: Unit, together: str | None, rows: ProductRows) -> None:
     """Check that listed rows are over this domain, and that the unit has the properties that signed rows need."""
     if not rows.domain.same_as(domain):

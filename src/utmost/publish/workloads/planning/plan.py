@@ -23,7 +23,7 @@ from utmost.publish.workloads.bounds.workload_evidence import WorkloadBounds
 from utmost.publish.workloads.measuring.marginal_spaces import is_vast
 from utmost.publish.workloads.measuring.measured_marginals import is_hats, measured_marginal
 from utmost.publish.workloads.measuring.pair_axis import PairAxis
-from utmost.publish.workloads.measuring.product_rows import ProductRows, rows_of_facts
+from utmost.publish.workloads.measuring.product_rows import ProductRows
 from utmost.publish.workloads.measuring.wanted_sums import axes_in_order, is_unequal_tree, wants_marginals
 from utmost.publish.workloads.measuring.ways.way import Measurement
 from utmost.publish.workloads.measuring.ways_to_measure import measurement_of
@@ -347,7 +347,7 @@ class Plan(Display):
         promised = {name: facts[name] for name in ("nonnegative", "exactly") if name in facts}
         unit = replace(unit, **promised)
         shares = {measured_marginal(domain, names): share for names, share in facts["shares"]}
-        rows = rows_of_facts(domain, facts)
+        rows = None if facts.get("rows") is None else ProductRows.of_facts(domain, facts["rows"])
         wider = facts.get("narrowed_from")
         whole = None if wider is None else Domain.of_facts(wider)
         named = [read_marginal(domain, name) for name in facts.get("wanted", ())]
