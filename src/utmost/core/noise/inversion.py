@@ -295,8 +295,20 @@ class Smoothed:
         """An upper bound of P(|S| > margin), at least 1e-13. If ``miss`` is passed, the bound is tightest for
         probabilities near it.
         """
-        slacks = _SLACKS if miss is None else (slack_for(miss),)
-        return min(self._exceeded(margin - slack * self.tau, slack) for slack in slacks)
+
+        def bound(slack: float) -> float:
+            x = margin - slack * self.tau
+            if not 0 < x < self.period / 2:
+                return 1.0
+            k = np.arange(1, self.weights.size + 1)
+            turn = x / self.period
+            terms = self.weights * np.sin(k * (2 * math.pi * turn))
+            inside = 2 * turn + float(terms.sum())
+            angles = _ULPS * _UNIT * 2 * math.pi * turn * self._first_moment
+            rounding = self._rounding + angles + 1e-15
+            return 1 - inside + rounding + self.chernoff.tail(self.period - x) + math.erfc(slack / math.sqrt(2)) * 1.001
+
+        return min(map(bound, _SLACKS if miss is None else (slack_for(miss),)))
 
     @cached_property
     def _rounding(self) -> float:
@@ -308,17 +320,6 @@ class Smoothed:
     @cached_property
     def _first_moment(self) -> float:
         return float((np.arange(1, self.weights.size + 1) * self.weights).sum())
-
-    def _exceeded(self, x: float, slack: float) -> float:
-        if not 0 < x < self.period / 2:
-            return 1.0
-        k = np.arange(1, self.weights.size + 1)
-        turn = x / self.period
-        terms = self.weights * np.sin(k * (2 * math.pi * turn))
-        inside = 2 * turn + float(terms.sum())
-        angles = _ULPS * _UNIT * 2 * math.pi * turn * self._first_moment
-        rounding = self._rounding + angles + 1e-15
-        return 1 - inside + rounding + self.chernoff.tail(self.period - x) + math.erfc(slack / math.sqrt(2)) * 1.001
 
 
 def slack_for(miss: float) -> float:

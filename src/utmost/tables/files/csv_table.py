@@ -108,19 +108,19 @@ Piece = tuple[int, bytes]
 
 def pieces(table: CsvTable, delimiter: str = ",") -> Iterator[Piece]:
     """Yield the table as text in pieces, beginning with its header. A cell with a formula raises `BadTable`."""
-    return without_formulas(_pieces(table, delimiter))
 
+    def unchecked() -> Iterator[Piece]:
+        if not table.in_blocks or len(table.names) < 2:
+            yield from _pieces_of(table.names, rows(table), delimiter)
+            return
+        yield 0, _header(table.names, delimiter)
+        start = 0
+        for block in _blocks(table):
+            released = {name: column[start : start + block.rows] for name, column in table.released.items()}
+            yield block.rows, _block_written(table, block, released, delimiter.encode())
+            start += block.rows
 
-def _pieces(table: CsvTable, delimiter: str) -> Iterator[Piece]:
-    if not table.in_blocks or len(table.names) < 2:
-        yield from _pieces_of(table.names, rows(table), delimiter)
-        return
-    yield 0, _header(table.names, delimiter)
-    start = 0
-    for block in _blocks(table):
-        released = {name: column[start : start + block.rows] for name, column in table.released.items()}
-        yield block.rows, _block_written(table, block, released, delimiter.encode())
-        start += block.rows
+    return without_formulas(unchecked())
 
 
 _TOGETHER = 1 << 12
