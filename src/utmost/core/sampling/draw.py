@@ -5,7 +5,7 @@ this module.
 from collections.abc import Iterator
 from contextlib import nullcontext
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from typing import Any, Literal, Protocol, overload
 
@@ -57,19 +57,16 @@ class Segments:
 
     def probabilities(self) -> tuple[Real, ...]:
         """The probability of each segment: its weight over the sum of the four weights."""
-        return tuple(self._probability(segment) for segment in range(4))
-
-    def _probability(self, segment: int) -> Real:
         plain, period = self.lengths[0], self.lengths[0] + self.lengths[1]
 
-        def probability(bits: int) -> Interval:
+        def probability(segment: int, bits: int) -> Interval:
             # Weights are divided by the period first, so that wide periods cost no precision.
             b = self._ratio(bits)
             near, far = Fraction(2 * plain - 1, period), Fraction(2 * (period - plain) + 1, period)
             share = Fraction(self.lengths[segment], period)
             return (b * share if segment % 2 else Interval.of(share, b.bits)) / (near + b * far)
 
-        return probability
+        return tuple(partial(probability, segment) for segment in range(4))
 
 
 class StaircaseSampler:

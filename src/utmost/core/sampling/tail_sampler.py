@@ -6,13 +6,14 @@ tails P(X >= i) / P(X >= m), in one window after the other. No tail is cut off.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from utmost.core.exact.intervals import Interval
 from utmost.core.noise.integer_distribution import IntegerDistribution
 from utmost.core.noise.powers import FloatPowers
-from utmost.core.sampling.categorical import Categorical, Cuts
+from utmost.core.sampling.categorical import Categorical
 from utmost.core.sampling.geometric_draws import SamplingPlan, chooser
 from utmost.core.sampling.integers import Integers
 from utmost.core.sampling.random_bits import Randomness, WordSource
@@ -54,11 +55,20 @@ class TailSampler:
 
     def _far(self, word: WordSource) -> int:
         """Draw a size of at least m, in windows of m values."""
+
+        def cuts(first: int, bits: int) -> list[Interval]:
+            # P(X < first + k | X >= first) for k = 1, ..., m.
+            inner = 2 * bits
+            while (start := self._distribution.tail_interval(first, inner)).low >> (bits + 16) == 0:
+                inner *= 2
+            tails = self._distribution.tail_intervals(range(first + 1, first + self._reach + 1), inner)
+            return [(1 - tail / start).at(bits) for tail in tails]
+
         first = self._reach
         while True:
             choose = self._choosers.get(first)
             if choose is None:
-                choose = self._choosers[first] = chooser(_window(self._distribution, first, self._reach))
+                choose = self._choosers[first] = chooser(partial(cuts, first))
             step = choose(word)
             if step < self._reach:
                 return first + step
@@ -76,18 +86,3 @@ def _reach(distribution: IntegerDistribution, least: float) -> int:
             remedy="If the probabilities fall geometrically, count in larger units or choose a larger epsilon.",
         )
     return int(np.argmax(tails <= least)) + 1
-
-
-def _window(distribution: IntegerDistribution, first: int, count: int) -> Cuts:
-    """P(X < first + k | X >= first) for k = 1, ..., count."""
-
-    def cuts(bits: int) -> list[Interval]:
-        inner = 2 * bits
-        while (start := distribution.tail_interval(first, inner)).low >> (bits + 16) == 0:
-            inner *= 2
-        return [
-            (1 - tail / start).at(bits)
-            for tail in distribution.tail_intervals(range(first + 1, first + count + 1), inner)
-        ]
-
-    return cuts

@@ -136,9 +136,24 @@ class PersonCodes:
     _codes: dict[str, int] = field(default_factory=dict)
 
     def codes(self, column: Any) -> NDArray[np.int64]:
+        def code_of(cell: Any) -> int:
+            if is_missing(cell):  # a category without events
+                return -1
+            text = cell if type(cell) is str else text_of(cell)
+            if text is None:
+                raise refused_cell(cell, self.name)
+            if self.spelling.is_missing(text):
+                return -1
+            # Text is compared as it is: two texts that differ by a space or a capital are two persons, with separate
+            # bounds.
+            code = self._codes.setdefault(text, len(self.texts))
+            if code == len(self.texts):
+                self.texts.append(text)
+            return code
+
         codes, cells = distinct_cells(column, self.name)
         is_there = not len(codes) or codes.min() >= 0
-        numbers = np.array([*map(self._code, cells), -1], dtype=np.int64)[codes] if is_there else codes
+        numbers = np.array([*map(code_of, cells), -1], dtype=np.int64)[codes] if is_there else codes
         # A missing person is refused, whatever `missing=` says: bounds of persons do not hold for events of nobody.
         if len(numbers) and numbers.min() < 0:
             raise BadTable(
@@ -148,21 +163,6 @@ class PersonCodes:
                 remedy="Delete the rows without a person, or give each one its own person: they would count as one.",
             )
         return numbers
-
-    def _code(self, cell: Any) -> int:
-        if is_missing(cell):  # a category without events
-            return -1
-        text = cell if type(cell) is str else text_of(cell)
-        if text is None:
-            raise refused_cell(cell, self.name)
-        if self.spelling.is_missing(text):
-            return -1
-        # Text is compared as it is: two texts that differ by a space or a capital are two persons, with separate
-        # bounds.
-        code = self._codes.setdefault(text, len(self.texts))
-        if code == len(self.texts):
-            self.texts.append(text)
-        return code
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

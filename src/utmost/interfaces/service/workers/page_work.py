@@ -383,6 +383,12 @@ def answered(work: str, fields: Mapping[str, str]) -> dict[str, Any]:
 
 def serve(channel: Connection, begun: Callable[[], object], ended: Callable[[], object]) -> None:
     """Answer numbered requests until the channel closes; first send answer 0, when the process is ready."""
+
+    def plain(fact: Any) -> Any:
+        if isinstance(fact, np.generic):
+            return fact.item()
+        return float(fact) if isinstance(fact, Fraction) else str(fact)
+
     channel.send_bytes(json.dumps([0, {"found": {}, "status": 200, "problem": ""}]).encode())
     with suppress(EOFError):
         while True:
@@ -390,10 +396,4 @@ def serve(channel: Connection, begun: Callable[[], object], ended: Callable[[], 
             begun()
             result = answered(work, fields)
             ended()
-            channel.send_bytes(json.dumps([number, result], default=_plain_fact).encode())
-
-
-def _plain_fact(fact: Any) -> Any:
-    if isinstance(fact, np.generic):
-        return fact.item()
-    return float(fact) if isinstance(fact, Fraction) else str(fact)
+            channel.send_bytes(json.dumps([number, result], default=plain).encode())
