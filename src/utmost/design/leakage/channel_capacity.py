@@ -191,12 +191,20 @@ def best_guess(C: Channel, kind: CapacityKind) -> Array:
     """Return the prior with the largest leakage if the adversary has one guess of the secret. This prior is uniform on
     some set of secrets.
     """
-    # The multiplicative leakage here is that of Bayes risk. That of Bayes vulnerability needs no search, because it is
+
+    # The leakage at the uniform prior on a set of `size` secrets, where `right` / size is the Bayes vulnerability. The
+    # multiplicative leakage here is that of Bayes risk. That of Bayes vulnerability needs no search, because it is
     # largest at the uniform prior on all secrets.
-    return uniform_on(
-        best_subset(C.matrix, _multiplicative_leakage_on_set if kind == "multiplicative" else _additive_leakage_on_set),
-        C.shape[0],
-    )
+    def additive(size: int, right: Fraction | float) -> Fraction | float:
+        """Return right/size - 1/size."""
+        return (right - 1) / size
+
+    def multiplicative(size: int, right: Fraction | float) -> Fraction | float:
+        """Return (1 - 1/size) / (1 - right/size)."""
+        return 1 if size == 1 else inf if size - right <= 0 else (size - 1) / (size - right)
+
+    worth = multiplicative if kind == "multiplicative" else additive
+    return uniform_on(best_subset(C.matrix, worth), C.shape[0])
 
 
 def uniform_on_sets(n: int) -> Iterator[Array]:
@@ -211,13 +219,3 @@ def uniform_on(inside: Sequence[int], n: int) -> Array:
     prior = np.full(n, Fraction(0), dtype=object)
     prior[list(inside)] = Fraction(1, len(inside))
     return frozen(prior)
-
-
-def _additive_leakage_on_set(size: int, right: Fraction | float) -> Fraction | float:
-    """Return the additive leakage of Bayes vulnerability at the uniform prior on a set: right/size - 1/size."""
-    return (right - 1) / size
-
-
-def _multiplicative_leakage_on_set(size: int, right: Fraction | float) -> Fraction | float:
-    """Return the multiplicative leakage of Bayes risk at the uniform prior on a set: (1-1/size) / (1-right/size)."""
-    return 1 if size == 1 else inf if size - right <= 0 else (size - 1) / (size - right)

@@ -103,20 +103,20 @@ def _squares(table: Array) -> Array:
     """Return d^2 for each distance, exactly for rationals and single square roots; raise NotAMetric for a sum."""
     if table.dtype == np.float64:
         return np.asarray(table * table)
-    return np.asarray(np.frompyfunc(_square, 1, 1)(table))
 
+    def square(d: Any) -> Fraction:
+        if not isinstance(d, Surd):
+            return Fraction(d) ** 2
+        if len(d.terms) != 1:
+            raise NotAMetric(
+                "a Euclidean product needs factors whose squared distances are rational",
+                came=repr(d),
+                remedy="Give the distances of that factor as floats.",
+            )
+        ((radicand, coefficient),) = d.terms
+        return coefficient**2 * radicand
 
-def _square(d: Any) -> Fraction:
-    if not isinstance(d, Surd):
-        return Fraction(d) ** 2
-    if len(d.terms) != 1:
-        raise NotAMetric(
-            "a Euclidean product needs factors whose squared distances are rational",
-            came=repr(d),
-            remedy="Give the distances of that factor as floats.",
-        )
-    ((radicand, coefficient),) = d.terms
-    return coefficient**2 * radicand
+    return np.asarray(np.frompyfunc(square, 1, 1)(table))
 
 
 def roots(squares: Array) -> Array:

@@ -198,11 +198,15 @@ class EventLog:
 
     def quarantine(self) -> str | None:
         """Return the reason for refusing new answers; None if they are allowed."""
+
+        def reason(transaction: Transaction) -> str | None:
+            if transaction.state.quarantine is not None or self.witness is None:
+                return transaction.state.quarantine
+            return self._difference(transaction, self.witness.record())
+
         # A reader's snapshot may be older than the witness; for a writer the witness is ahead only by pending events.
         # If a reader finds a difference, a writer therefore checks again.
-        return self.read(self._quarantine_reason) and self.write(
-            lambda transaction: transaction.reason, quarantined=True
-        )
+        return self.read(reason) and self.write(lambda transaction: transaction.reason, quarantined=True)
 
     def loss(self, transaction: Transaction) -> RollbackLoss | None:
         """Compare store and witness; return what a rollback has lost, or None if there is no witness with events."""
@@ -243,11 +247,6 @@ class EventLog:
         if not new:
             return seen
         return folded(seen, [(read_event(number, body), mac) for number, body, mac in new])
-
-    def _quarantine_reason(self, transaction: Transaction) -> str | None:
-        if transaction.state.quarantine is not None or self.witness is None:
-            return transaction.state.quarantine
-        return self._difference(transaction, self.witness.record())
 
     @staticmethod
     def _difference(transaction: Transaction, record: WitnessRecord) -> str | None:

@@ -300,17 +300,17 @@ def copy_rows(source: Rows, to: Rows) -> None:
     head = source.head()
     if head is None:
         raise LedgerDamaged("a ledger must have a first event", where="event 1")
-    to.write(source.events(), head[1], _parts(source))
 
+    def parts() -> Iterator[EventPart]:
+        for event, part in source.parts():
+            content = source.part(event, part)
+            if content is None:
+                raise LedgerDamaged(
+                    "the store must contain every part of an event", came=f"no part {part}", where=f"event {event}"
+                )
+            yield event, part, content
 
-def _parts(source: Rows) -> Iterator[EventPart]:
-    for event, part in source.parts():
-        content = source.part(event, part)
-        if content is None:
-            raise LedgerDamaged(
-                "the store must contain every part of an event", came=f"no part {part}", where=f"event {event}"
-            )
-        yield event, part, content
+    to.write(source.events(), head[1], parts())
 
 
 def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None = None) -> Answer[Any]:

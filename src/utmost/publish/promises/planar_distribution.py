@@ -167,16 +167,16 @@ def written(cells: Integers, grid: Fraction) -> NDArray[np.float64]:
     short = cells.dtype != object and max(top, bottom) <= _WHOLE
     if short and cells.size and int(np.abs(cells).max()) * top <= _WHOLE:
         return np.asarray(cells.astype(np.float64) * top / bottom)  # rounded once, in the quotient
-    flat = [_float(int(cell) * grid) for cell in cells.reshape(-1).tolist()]
+
+    def nearest(number: Fraction) -> float:
+        try:
+            return float(number)
+        except OverflowError:
+            largest = math.nextafter(math.inf, 0)  # copysign cannot take the sign of such a number
+            return largest if number > 0 else -largest
+
+    flat = [nearest(int(cell) * grid) for cell in cells.reshape(-1).tolist()]
     return np.array(flat, np.float64).reshape(cells.shape)
 
 
 _WHOLE = 1 << 53
-
-
-def _float(number: Fraction) -> float:
-    try:
-        return float(number)
-    except OverflowError:
-        largest = math.nextafter(math.inf, 0)  # copysign cannot take the sign of such a number
-        return largest if number > 0 else -largest

@@ -120,7 +120,13 @@ def universe_facts(universe: Universe) -> dict[str, str]:
     facts = getattr(universe, "facts", None)
     if facts is None:
         return size
-    text = json.dumps(facts(), sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_typed)
+
+    def typed(value: object) -> list[str]:
+        """Write a value without a JSON form as its type, with its text if it is a date, number or bytes."""
+        has_text = isinstance(value, date | time | timedelta | numbers.Number | bytes)
+        return [type(value).__name__, *([str(value)] if has_text else [])]
+
+    text = json.dumps(facts(), sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=typed)
     return {**size, "kind": type(universe).__name__, "digest": sha256(text.encode("ascii")).hexdigest()}
 
 
@@ -128,14 +134,6 @@ def size_text(universe: Universe) -> str:
     """Write the number of keys of a universe in decimal digits, or in hexadecimal if there are too many digits."""
     size = exact_integer(universe.size, "size of the universe")
     return str(size) if size.bit_length() <= _MOST_BITS else hex(size)
-
-
-def _typed(value: object) -> list[str]:
-    """Write a value without a JSON form as its type, with its text if it is a date, number or bytes."""
-    return [
-        type(value).__name__,
-        *([str(value)] if isinstance(value, date | time | timedelta | numbers.Number | bytes) else []),
-    ]
 
 
 def _check_facts(facts: Mapping[str, Any], *names: str) -> None:

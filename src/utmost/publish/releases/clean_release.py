@@ -274,12 +274,17 @@ class CleanProblem:
         given: GivenFacts | None,
         hold: str | Sequence[str] | Marginal | None,
     ) -> "CleanProblem":
+        def guarantee(facts: PublicFacts | None) -> str | None:
+            if facts is None:
+                return None
+            return (
+                f"{release.stated.guarantee} It holds given facts that are public and not protected: {facts.words}. It "
+                "compares two tables for which all these facts hold; if two such tables differ in several individuals, "
+                "the level is multiplied by their number."
+            )
+
         squares, measured = reconstruction.on_cells(release.measured)
-        cleaned = CleanedRelease(
-            release.plan.unit.amount,
-            release.digest,
-            lambda facts: None if facts is None else _guarantee_given(facts, release.stated.guarantee),
-        )
+        cleaned = CleanedRelease(release.plan.unit.amount, release.digest, guarantee)
         return cls.posed(cleaned, squares, measured, cell_noise, kind, given, hold)
 
     @classmethod
@@ -341,14 +346,6 @@ class CleanProblem:
             certificate=certificate,
             determined_by=None if self.reconstruction.curvatures[0] else self.reconstruction,
         )
-
-
-def _guarantee_given(facts: PublicFacts, guarantee: str) -> str:
-    return (
-        f"{guarantee} It holds given facts that are public and not protected: {facts.words}. It compares two tables "
-        "for which all these facts hold; if two such tables differ in several individuals, the level is multiplied by "
-        "their number."
-    )
 
 
 def warn_far_off(far: Sequence[str]) -> None:

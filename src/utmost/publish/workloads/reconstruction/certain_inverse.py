@@ -73,9 +73,13 @@ def _float_start(matrix: Array, digits: int) -> fmpz_mat | None:
     """Return the inverse in floats of the matrix scaled to a diagonal of 1; None if it is singular in floats."""
     size = len(matrix)
     shift = [max(0, int(matrix[i, i]).bit_length() - 1) // 2 for i in range(size)]
-    plain = np.array(
-        [[_float(int(matrix[i, j]), shift[i] + shift[j]) for j in range(size)] for i in range(size)], dtype=np.float64
-    )
+
+    def scaled(i: int, j: int) -> float:
+        whole = int(matrix[i, j])
+        extra = max(0, abs(whole).bit_length() - 64)
+        return float(np.ldexp(float(whole >> extra), extra - shift[i] - shift[j]))
+
+    plain = np.array([[scaled(i, j) for j in range(size)] for i in range(size)], dtype=np.float64)
     try:
         inverse = np.linalg.inv(plain)
     except np.linalg.LinAlgError:
@@ -101,11 +105,6 @@ def _norm(matrix: fmpz_mat) -> int:
     width = matrix.ncols()
     sizes = [abs(int(entry)) for entry in matrix.entries()]
     return max(sum(sizes[row : row + width]) for row in range(0, len(sizes), width))
-
-
-def _float(whole: int, shift: int) -> float:
-    extra = max(0, abs(whole).bit_length() - 64)
-    return float(np.ldexp(float(whole >> extra), extra - shift))
 
 
 def _shifted(whole: int, by: int) -> int:
