@@ -128,8 +128,12 @@ def check(
             name: {"outside": whole.outside.get(name, 0), "missing": missing[name]}
             | ({"other": taken[name]} if name in taken else {})
             | ({"similar": similar[name]} if similar.get(name) else {})
-            | ({"without_rows": _few_values(without_rows[name])} if without_rows[name] else {})
-            for name in axes
+            | (
+                {"without_rows": {"values": len(values), "first": [*map(str, values[:_FIRST_VALUES])]}}
+                if values
+                else {}
+            )
+            for name, values in without_rows.items()
         },
         **(
             {}
@@ -173,10 +177,6 @@ def check(
 
 
 _FIRST_ROWS, _FIRST_VALUES = 3, 10  # the report names the first 3 rows with a problem, and the first 10 values
-
-
-def _few_values(values: list[Any]) -> dict[str, Any]:
-    return {"values": len(values), "first": [str(value) for value in values[:_FIRST_VALUES]]}
 
 
 class _Unreadable(NamedTuple):
