@@ -58,7 +58,7 @@ def _show_compilations() -> None:
     from numba.core import event
 
     class Compilations(event.Listener):
-        """Calls ``announce`` before the first compilation, and shows a progress bar during each."""
+        """Calls ``announce`` before the first compilation, and shows a progress bar during each compilation."""
 
         def __init__(self) -> None:
             self._bars: list[Any] = []

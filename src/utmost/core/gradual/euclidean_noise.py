@@ -194,7 +194,9 @@ class EuclideanTightening:
         return -(self.dimensions + 1) * math.log(self._ratio)
 
     def characteristic(self, t: ArrayLike) -> Any:
-        """E exp(i t.W) at frequencies, shape (..., n): the characteristic function of V_lower over that of V_higher."""
+        """E exp(i t.W) at frequencies, shape (..., n): the characteristic function of V_lower divided by that of
+        V_higher.
+        """
         lower, higher = (EuclideanLaplace(level, self.dimensions) for level in (self.lower, self.higher))
         return lower.characteristic(t) / higher.characteristic(t)
 

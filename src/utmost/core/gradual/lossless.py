@@ -255,7 +255,7 @@ class Difference(Display):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Losslessness(Display):
-    """The verdict whether V_1 = V_2 + W, true or false as a condition, with the distribution of W or an obstacle."""
+    """The verdict whether V_1 = V_2 + W, as ``bool(verdict)``, with the distribution of W or an obstacle."""
 
     difference: Difference | LaplaceTightening | None
     obstacle: Obstacle | None

@@ -66,9 +66,9 @@ def losslessness(lower: Any, higher: Any) -> Losslessness:
 
     Raises:
         OutOfRange: if one distribution is of any other kind, or is on the integers while the other one is on the reals.
-        Unsupported: if intervals do not decide at the precision in use; or if V_1 and V_2 are staircases on the reals
-            whose common grid has more than 4096 cells a period, or of which one has a gamma not known to be rational or
-            irrational, and the search finds no zero of V_2 that V_1 lacks.
+        Unsupported: if intervals do not decide at the precision in use; or if the search finds no zero of V_2 that V_1
+            lacks, for two staircases on the reals whose common grid has more than 4096 cells a period, or for which
+            nobody knows whether one gamma is rational.
 
     Source: the conjecture in Section 5 of [koufogiannis2015], which this function refutes for staircases.
 

@@ -5,14 +5,14 @@ nothing for a smaller one. Assume that responses at levels e_1, ..., e_m togethe
 the largest level, as in a gradual release. Then
 
 1. A buyer whose largest level is e has paid p(e), whatever the steps and their order, and has as much information as
-after one purchase at e: buying in steps costs nothing extra. 2. If and only if p does not decrease, nobody, alone or in
-a pool, gets for less than p(e) as much information as from a response at e.
+after one purchase at e: buying in steps costs nothing extra. 2. If and only if p does not decrease, no buyer and no
+pool of buyers gets for less than p(e) as much information as from a response at e.
 
 *Proof.* 1: The steps to larger levels cost differences of p, whose sum telescopes to p(e); steps to smaller levels cost
 nothing. The response at e has the noise of e, and all other responses can be drawn from it without the data. 2: A buyer
 who wants the response at e can buy any e' >= e and add noise, for p(e'). The price p(e') is at least p(e) if p does not
-decrease, and less than p(e) for some e and e' if p decreases. A pool has no more information than its member with the
-largest level, who by statement 1 has paid for that level.
+decrease, and less than p(e) for some e and e' if p decreases. A pool of buyers has no more information than its member
+with the largest level, who by statement 1 has paid the price of that level.
 
 For independent responses the theorem fails: an answer at level e can be combined from many at small levels.
 """

@@ -89,7 +89,7 @@ class Quantity(Display):
 
 @dataclass(frozen=True, slots=True)
 class NumberKind:
-    """The kind of numbers of an answer: Fractions if ``exact`` is True, else floats.
+    """The kind of numbers of a result: Fractions if ``exact`` is True, else floats.
 
     >>> from utmost.exact import level
     >>> half = level(alpha="1/2")

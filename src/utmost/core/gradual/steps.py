@@ -27,8 +27,9 @@ class Tightening:
     Adding W needs no data: anyone who holds a response can compute one at a smaller epsilon.
 
     Args:
-        lower: Smaller epsilon, per unit.
-        higher: Larger epsilon, per unit, or None for infinity, where V_higher = 0 and W = V_lower.
+        lower: Level with the smaller epsilon, per unit.
+        higher: Level with the larger epsilon, per unit, or None for epsilon = infinity, where V_higher = 0 and W =
+            V_lower.
 
     Raises:
         OutOfRange: if the epsilon of ``lower`` is larger than that of ``higher``.
@@ -220,9 +221,7 @@ def _rest(a: Any, m: Any, b: Any) -> Any:
 
 
 def _quotient(b: Any, m: Any) -> Any:
-    """Divide b by m. The quotient for b = 0 is 0 without a division, since m = e^-10000 needs many digits to be
-    distinguished from 0.
-    """
+    """Return b / m; 0 without a division if b = 0, since an interval around m = e^-10000 may contain 0."""
     is_zero = b.low == b.high == 0 if isinstance(b, Interval) else b == 0
     return b if is_zero else b / m
 

@@ -2,13 +2,14 @@
 
 A second bound may limit the sum of these changes over all cells.
 
-Let r be the first step: all points with every |x_i| < r are equally likely. Then y = max(|x| - r + 1, 0) is the excess
-of a cell, which is counted in chunks of s: a cell has ceil(y / s) chunks. The function
+Let r be the first step: all points with every |x_i| < r are equally likely. The excess of a cell x is max(|x| - r + 1,
+0). It is counted in chunks of s units, the last of which may be incomplete: let y be the vector of the numbers of
+chunks, y_i = ceil(max(|x_i| - r + 1, 0) / s). The function
 
-    g(y) = max(largest number of chunks, ceil((sum of the chunks) / k))
+    g(y) = max(largest y_i, ceil((sum of all y_i) / k))
 
-grows by at most 1 when one individual raises cells. With a bound on the sum, a chunk is a single unit, and g is the
-larger of two quotients, both rounded up: the largest number of chunks by s, and the sum of the chunks by the bound.
+grows by at most 1 when one individual raises cells. With a bound on the sum, a chunk is a single unit, and g(y) is the
+larger of two quotients, both rounded up: the largest y_i divided by s, and the sum of all y_i divided by the bound.
 
 For x+ = max(x, 0) and x- = max(-x, 0), the raised and the lowered cells of a point x,
 
@@ -66,11 +67,10 @@ class CellsDraw(DrawDistribution):
         OutOfRange: if a number is outside its range.
 
     Promise: epsilon-DP for n integers with these bounds on one individual, and for no smaller epsilon. The noise cannot
-    be relaxed. Cost:    closed forms of n^2 terms if one individual may change all cells (seconds for 100), else of n^3
-    or n^4
-        (0.1 s for 10 cells, seconds for 50, minutes beyond 100).
-    Source:  the K-norm mechanism [hardt2010], [awan2021]; on the integers, with steps: proofs/theory/one-draw.md. No
-        better noise is known; optimality is not claimed.
+    be relaxed. Cost:    closed forms of n^2 terms if one individual may change all cells (seconds for 100 cells), else
+    of n^3 or n^4 (0.1 s for 10 cells, seconds for 50, minutes beyond 100).
+    Source: the K-norm mechanism [hardt2010], [awan2021]; its form on the integers, with a first step, is proved in
+        proofs/theory/one-draw.md. No better noise is known; optimality is not claimed.
 
     >>> distribution = CellsDraw(alpha="1/2", cells=2, changed=2)
     >>> distribution.pmf([0, 0]), distribution.pmf([1, 1]), distribution.pmf([1, -1]), distribution.margin("0.95")
@@ -207,7 +207,7 @@ class CellsDraw(DrawDistribution):
 
     @property
     def is_joined(self) -> bool:
-        """Whether d(x) is a maximum over raised and lowered cells: if a record that lowers no cell is replaced."""
+        """Whether d(x) = max(g(x+), g(x-)), which is so if a record that lowers no cell is replaced."""
         return self.nonnegative and self.neighbours == "change-one"
 
     def mixture_factor(self, q: Q) -> Q:
@@ -216,8 +216,8 @@ class CellsDraw(DrawDistribution):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """The number of cells with each distribution, by the position of one such cell. All cells have one
-        distribution, so the result is {0: number of cells}.
+        """Map one cell's position, for each different distribution of a cell, to the number of cells with that
+        distribution. Here all cells have one distribution, so the result is {0: number of cells}.
         """
         return {0: self.cells}
 
@@ -232,7 +232,7 @@ class CellsDraw(DrawDistribution):
 
     @property
     def groups(self) -> tuple[DrawGroup, ...]:
-        """One part of the mixture for each pair (number of raised cells, number of lowered cells)."""
+        """The parts of the mixture, one for each pair of a number of raised cells and a number of lowered cells."""
         return _groups(self._body, self.nonnegative, self.is_joined, self.step)
 
     @property
@@ -314,7 +314,7 @@ def _number(q: Q, number: Fraction) -> Q:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """Counts the chunks of ``a`` raised cells in shell j: vectors in {1, ..., j width}^a with sum at most j bound."""
+    """Counts the vectors of shell j: ``a`` numbers of chunks from 1 to j * width, whose sum is at most j * bound."""
 
     cells: int  # number n of cells
     chunk: int  # number of units of a cell in one chunk
@@ -390,14 +390,14 @@ def _cut_off(body: _Body, a: int, j: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """Counts, in each shell, the possible values of the cells that are not raised if ``raised`` cells are."""
+    """Counts, in each shell, the possible values of the cells that are not raised; ``raised`` cells are raised."""
 
     body: _Body
     raised: int
     step: int
 
     def count(self, j: int) -> int:
-        """The sum over the number b of lowered cells: choices of cells, times vectors of b cells in shell j."""
+        """The sum over b of the choices of b lowered cells, times the vectors of b lowered cells in shell j."""
         return sum(
             _weight(self.body, self.raised, b, self.step) * _joined_count(self.body, b, j)
             for b in range(self.body.cells - self.raised + 1)
@@ -446,7 +446,9 @@ def _body_series(body: _Body, a: int, orders: tuple[int, ...]) -> ShellSeries:
 
 
 def chunk_points(a: int, most: int, in_total: int, orders: tuple[int, ...] = ()) -> int:
-    """The sum over y in {1..most}^a, sum(y) <= in_total, of the product of C(y_i, orders_i) for the first i."""
+    """The sum of prod C(y_i, orders[i]) over y in {1..most}^a with sum(y) <= in_total; the product is over the i of
+    ``orders``.
+    """
     if in_total >= a * most:  # the bound on the sum excludes no vector
         return int(most ** (a - len(orders)) * prod(comb(most + 1, order + 1) for order in orders))
     # The sum comes from generating functions. Values of a cell above ``most`` are excluded by subtracting their series.
@@ -500,9 +502,7 @@ def chunk_points_from(a: int, most: int, in_total: int, least: int) -> int:
 
 @lru_cache(maxsize=64)
 def _joined_moments(body: _Body, step: int) -> list[ShellSeries]:
-    """Return four series over the common shell number j: numbers of cells at the centre, sums of squares, squared sums,
-    and sums of absolute values.
-    """
+    """Return four series over the shells: for the number of centre cells, sum X_i^2, (sum X_i)^2 and sum |X_i|."""
     n = body.cells
     (m0, m1), (s0, s1, s2) = body.values(step)
     values: list[list[Fraction]] = [[], [], [], []]

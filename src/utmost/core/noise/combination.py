@@ -126,7 +126,8 @@ class Combination(Display):
 
     @property
     def step(self) -> Fraction | None:
-        """The largest common divisor of all coefficients, or None if it is less than 2^-40 of the largest.
+        """The largest common divisor of all coefficients, or None if the divisor is below 2^-40 times the largest
+        coefficient.
 
         >>> Combination([2, "4/3"], 1).step
         Fraction(2, 3)
@@ -165,8 +166,9 @@ class Combination(Display):
     def mean_size(self) -> float:
         r"""E|S| in floats, from the characteristic function f of S.
 
-        On a lattice E|S| is the mean of (1 - f(t))/(2 sin^2(t/2)) over a period, a sum that converges geometrically.
-        If S is on no lattice, or needs more than 10^6 points, the integral for Laplace noise is used instead.
+        On a lattice, E|S| is the mean of (1 - f(t))/(2 sin^2(t/2)) over one period of f; the error of its sum over n
+        points decreases geometrically in n. If S is on no lattice, or needs more than 10^6 points, the integral for
+        Laplace noise is used instead.
 
         >>> round(Combination([1], 1).mean_size, 12), round(Combination([1, 1], 1e-9).mean_size * 1e-9, 9)
         (0.850918128239, 1.5)
@@ -371,9 +373,7 @@ class Combination(Display):
 
     @cached_property
     def _on_integers(self) -> OnIntegers | None:
-        """The inversion of S on its lattice, or None if it is too large. The result is cached, since successive answers
-        have equal terms.
-        """
+        """The inversion on the lattice of S, or None if it needs too many points; cached, since answers repeat."""
         terms = self.coefficients, self.levels, self.counts
         if self._step is None or len(self.counts) > _FEW_GROUPS:
             return OnIntegers.of(self._groups, self._chernoff)

@@ -203,8 +203,8 @@ def check_integers(cost: Cost, epsilon: float, period: int) -> int | None:
     """Check that a cost never falls from an integer to a larger one; return the last integer that was checked.
 
     The check ends where the probability of larger errors is below e^-40, or after 2^20 integers (2^14 for a function
-    that takes no arrays). The result is None for a moment or a table, which never fall. ``epsilon`` is the level of one
-    period.
+    that takes no arrays). The result is None for a moment or a table, which never fall. ``epsilon`` is the level of the
+    noise: probabilities at distance ``period`` differ by the factor exp(-epsilon).
     """
     if isinstance(cost, Moment | Tabled):
         return None

@@ -1,8 +1,8 @@
 """The staircase distribution on the integers, and its optimal step.
 
-From step r to r + 1, the expected cost V becomes a weighted mean of V and M(r) = E L(G D + r), where G is geometric
-with ratio b. M never decreases, so V decreases exactly while M(r) < V(r), and the optimal step is the least r with M(r)
->= V(r).
+Let V(r) be the expected cost of the staircase with step r, and M(r) = E L(G D + r), where L is the cost, D the period
+and P(G = k) = (1 - b) b^k. V(r + 1) is a weighted mean of V(r) and M(r). M never decreases, so V(r + 1) < V(r) exactly
+while M(r) < V(r), and the optimal step is the least r with M(r) >= V(r).
 """
 
 import math

@@ -1,8 +1,8 @@
 """Noise for n cells and their total: one draw for all cells, and separate noise for the total, each at its own level.
 
-Let S be the sum of the noise N of n cells, and M the separate noise of the total. The cells absorb the difference of
-the two totals. Let D be w (M - S), rounded to one of the two nearest integers at random such that the mean is
-unchanged. Cell i has the noise N_i + D / n, rounded at random in the same way,
+Let S be the sum of the noise N of n cells, M the separate noise of the total, and w in [0, 1] the weight of the
+separate total. The cells absorb the difference of the two totals: let D be w (M - S), rounded to one of the two nearest
+integers at random such that the mean is unchanged. Cell i has the noise N_i + D / n, rounded at random in the same way,
 
 so that the cells are integers and add up to the average (1 - w) S + w M of both totals. The data cancel in M - S, so
 the noise of the cells does not depend on the data. The result is computed from two answers, so its epsilon is the sum
@@ -107,7 +107,9 @@ class DrawWithTotal(Display):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """The number of cells with each distribution, by the position of one such cell."""
+        """Map one cell's position, for each different distribution of a cell, to the number of cells with that
+        distribution.
+        """
         return self.draw.kinds
 
     @property
@@ -156,8 +158,8 @@ def total_noise(level: Level, draw: DrawDistribution) -> Geometric | DiscreteSta
 def drawn_distribution(
     draw_at: Callable[[Level], DrawDistribution], level: Level, total_share: Fraction, beside: Fraction = Fraction(0)
 ) -> DrawDistribution | DrawWithTotal:
-    """The noise of the cells at (1 - ``beside``) epsilon, with separate noise of the total unless ``total_share`` is
-    0.
+    """The noise of the cells, and of the total unless ``total_share`` is 0, after other noise took ``beside`` of
+    epsilon.
     """
     # The caller spends the budget share ``beside`` on other noise.
     rest = level if not beside else level.scaled(1 - beside)
@@ -165,8 +167,7 @@ def drawn_distribution(
 
 
 def least_share(value: Callable[[Fraction], float]) -> Fraction:
-    """The multiple of 1/100 at which a search finds the least ``value``; 0 if no other share is better. The search uses
-    ever smaller steps.
+    """The multiple of 1/100, from 0 to 0.99, with the least ``value`` that a search of ever smaller steps finds.
 
     >>> least_share(lambda share: (float(share) - 0.613) ** 2)
     Fraction(61, 100)

@@ -4,8 +4,8 @@ For an int or a Fraction the result is exact, for a float a float, for a numeric
 and for an object array an object array of Fractions.
 
 Quantiles on the integers are decided exactly: by floats if their error cannot matter, else by intervals and algebra.
-With a tail T, the upper quantile is k = i - 1 for the least i with T(i) <= q, if q < 1/2. The lower quantile is k = -i
-for the largest i with T(i) >= q.
+Let T(i) = P(X >= i). The least k with P(X > k) <= q is k = i - 1 for the least i with T(i) <= q, if q < 1/2. If q >=
+1/2, it is k = -i for the largest i with T(i) >= 1 - q.
 """
 
 import math
@@ -61,8 +61,8 @@ class Points:
     def answer(
         self, formula: Callable[[Any], Any], exact: Callable[[int], Fraction] | None, *, elsewhere: Any = None
     ) -> Any:
-        """Evaluate a formula at the points rounded down. If ``elsewhere`` is not None, it is the result at points that
-        are no integers.
+        """Evaluate a formula at each point, rounded down; at points that are no integers, return ``elsewhere`` unless
+        it is None.
         """
         # ``exact`` is None for irrational probabilities.
         if self.exact and exact is not None:
@@ -160,7 +160,7 @@ def read_probability(value: Any) -> Fraction:
 
 
 def _upper(p: Any, mirrored: bool) -> Fraction:
-    """The q for which the quantile is the least k with P(X > k) <= q."""
+    """The q such that the wanted quantile is the least k with P(X > k) <= q."""
     return read_probability(p) if mirrored else 1 - read_probability(p)
 
 

@@ -56,7 +56,7 @@ class FewPeriods:
         return cls(epsilon, period, read, LaterPeriods(epsilon, nearest(period), read, {}))
 
     def crossing(self) -> tuple[float, float]:
-        """The last float gamma with M < V, and the next float; (1/2, 1/2) if all gammas cost the same."""
+        """The largest float gamma with M < V, and the next larger float; (1/2, 1/2) if all gammas cost the same."""
         if self._sign(0.5) == 0:
             return 0.5, 0.5
         # positive floats have the same order as their bits read as integers
@@ -97,9 +97,7 @@ class FewPeriods:
         return (gain > 0) - (gain < 0)
 
     def _periods(self, base: float, *, all_after: bool = False) -> Iterator[tuple[int, float]]:
-        """Yield (k, log of a bound on the sum over all later periods) for each period k, beginning with the first whose
-        cost exceeds ``base``.
-        """
+        """Yield each period from the first with a cost above ``base``, and the log of a bound on later periods' sum."""
         # Later periods of constant cost are left out, unless ``all_after`` is set.
         k = first_rise(self._end, 0, base)
         for _ in counted_periods(self.epsilon):
@@ -112,7 +110,7 @@ class FewPeriods:
         return self._at(k + 1, 0.0, before=True)
 
     def _at(self, k: int, g: float, *, before: bool = False, after: bool = False) -> float:
-        """L at the least float >= (k + g) D, so after a jump there; or at the float before or after the nearest one."""
+        """L at the least float >= (k + g) D; with ``before`` or ``after``, at the float before or after (k + g) D."""
         exact = (k + Fraction(g)) * self.period
         x = nearest(exact)
         if before or after:

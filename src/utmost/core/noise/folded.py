@@ -1,12 +1,12 @@
-"""The best end of a staircase's first step, for any cost L folded into one period D: M(y) = E L(G D + y).
+"""The best end of a staircase's first step, for any cost L. L is folded into one period D: M(y) = E L(G D + y).
 
 G is geometric, P(G = k) = (1 - b) b^k. Every staircase is a mixture over y in [0, D) of the points y + G D, so that its
-expected cost is a mean of M. A longer first step lowers the cost exactly while M at its edge is below that mean, and M
-never decreases as y grows. So the optimal step and gamma are where M first reaches the expected cost V of the staircase
-whose first step ends there.
+expected cost is a mean of M. Let V(y) be the expected cost of the staircase whose first step ends at y. A longer first
+step costs less exactly while M(y) < V(y), and M never decreases. So the best end is the smallest y with M(y) >= V(y).
 
-V is a mean of M with weight 1 before the edge and b after the edge. M never decreases, so sums over cells from the left
-ends and from the right ends enclose V, and the sign of M - V is certain if M is outside that enclosure.
+V(y) is a mean of M with weight 1 before y and b after y. The period is divided into cells. M never decreases, so the
+sum of M over the left ends of the cells and the sum over their right ends enclose V(y), and the sign of M(y) - V(y) is
+certain if M(y) is outside that enclosure.
 """
 
 import math
@@ -45,8 +45,8 @@ class Folded:
 
     @classmethod
     def of(cls, level: Level, period: float, cost: Cost, *, integers: bool) -> "Folded":
-        """Read a cost and fold it into one period. The cost must have a finite expectation, the tail of which floats
-        can sum.
+        """Read a cost and fold it into one period. The expectation of the cost must be finite, and its tail must be a
+        sum of floats that converges.
         """
         powers, width = FloatPowers(level), float(period)
         read = read_cost(cost, width, integers=integers)
@@ -154,8 +154,8 @@ _DOUBT = 4e-13  # relative error of the sums in M and V
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """Two edges around the crossing: M < V at ``low`` unless it is the first edge, and M >= V at ``high`` unless it is
-    the last.
+    """Two ends of the first step around the best: M < V at ``low``, or ``low`` is 0; M >= V at ``high``, or it is the
+    period.
     """
 
     low: Any
@@ -165,7 +165,9 @@ class Enclosure:
 def enclose_crossing(
     folded: Folded, edges: NDArray[Any], last: NDArray[Any], normaliser: NDArray[np.float64], at_zero: float
 ) -> Enclosure:
-    """Enclose the least edge with M >= V, using only that M never decreases; ``edges`` ascend from 0 to the period."""
+    """Enclose the least end y with M(y) >= V(y), using only that M never decreases; ``edges`` ascend from 0 to the
+    period.
+    """
     # ``last`` has the last point of each cell: the next edge on the reals, the integer before it on the integers.
     # ``normaliser`` is N/2 at each edge, NaN at an edge that is no candidate; ``at_zero`` is (1 - b) L(0)/2, which the
     # atom at zero subtracts, and 0 on the reals.
@@ -237,12 +239,14 @@ def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float]
 
 
 def edge_count(cost: ReadCost) -> int:
-    """The number of edges at which a cost is evaluated; fewer for a cost that takes one number at a time."""
+    """The number of cells of a period in which a cost is summed; fewer for a cost that takes one number at a time."""
     return 1024 if cost.vectorised else 128
 
 
 def integer_edges(cost: ReadCost, period: int) -> NDArray[np.int64]:
-    """Integers from 0 to a period: all of them, or as many as `edge_count`, which are denser near 0."""
+    """Integers from 0 to a period: all of them, or a selection that is denser near 0 if there are more than
+    `edge_count`.
+    """
     n = edge_count(cost)
     if n >= period:
         return np.arange(period + 1)

@@ -119,7 +119,7 @@ class IntegerDistribution(Distribution):
         return Points.of(x).answer(lambda n: self._log_mass(abs(n)), None, elsewhere=-np.inf)
 
     def cdf(self, x: Any) -> Any:
-        """P(X <= x) for any real x. The errors are those of `pmf`."""
+        """P(X <= x) for any real x. It raises the same exceptions as `pmf`."""
         return self._at_most(x, mirrored=False)
 
     def ccdf(self, x: Any) -> Any:
@@ -268,7 +268,7 @@ class IntegerDistribution(Distribution):
 
     def searched_level(self, distance: int) -> Level:
         """The largest privacy loss that the general search of `worst_place` finds, even if a subclass overrides that
-        method. The loss itself is at least this: the search covers probabilities of at least 1e-280.
+        method. The true loss is at least this result, since the search covers only probabilities of at least 1e-280.
 
         Raises:
             OutOfRange, NotANumber: if the distance is no integer of at least 1.

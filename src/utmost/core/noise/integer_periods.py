@@ -1,6 +1,6 @@
 """The optimal step of a staircase on the integers, for any cost at large epsilon, from sums over single periods.
 
-Let L_k(j) = L(k D + j), b = e^-epsilon and step r. M - V of folded.py has the sign of phi - b psi:
+Let L_k(j) = L(k D + j), b = e^-epsilon, and let r be the step. M - V (see folded.py) has the sign of phi - b psi:
 
     phi = (1 - b) sum_k b^k phi_k,   phi_k = L_k(r) - L_k(0) + 2 sum_{0<j<r} (L_k(r) - L_k(j)),
     psi = (1 - b) sum_k b^k psi_k,   psi_k = L_k(D) - L_k(r) + 2 sum_{r<j<D} (L_k(j) - L_k(r)).
@@ -76,7 +76,7 @@ class IntegerPeriods:
         return step
 
     def bracket(self) -> tuple[int, int]:
-        """Steps between which the least step with M >= V certainly lies."""
+        """Two steps between which the least step with M >= V certainly lies."""
         least, most = (self._summed, self._summed) if self.period <= _EXACT else (self._least, self._most)
         low = first_integer(0, self.period, lambda r: self._gain(most, r) >= -_MARGIN)
         high = first_integer(low - 1, self.period, lambda r: self._gain(least, r) >= _MARGIN)

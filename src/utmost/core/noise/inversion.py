@@ -105,9 +105,7 @@ class TermGroups:
         return logs, _UNIT * (moved + len(self.sizes) * logs)
 
     def _is_nothing_around(self, middles: Floats, reach: float) -> NDArray[np.bool_]:
-        """Whether phi < e^-45 is certain within ``reach`` of each middle. The proof uses that |sin(c t/2)| has a slope
-        of at most c/2.
-        """
+        """Whether phi(t) < e^-45 is certain for |t - middle| <= ``reach``: |sin(c t/2)| has a slope <= c/2."""
         logs = np.zeros(middles.size)
         here = np.arange(middles.size)
         for start in range(0, len(self.sizes), _GROUPS_AT_ONCE):
@@ -208,7 +206,7 @@ class OnIntegers:
 
     @classmethod
     def of(cls, groups: TermGroups, chernoff: Chernoff) -> "OnIntegers | None":
-        """The inversion, or None if it is too large."""
+        """The inversion, or None if S is on no lattice or the sum would need too many points."""
         reach = chernoff.margin(-_BEYOND)
         if groups.residues is None or not reach * len(groups.sizes) < min(_MOST_NODES, _MOST_SINES / 4):
             return None

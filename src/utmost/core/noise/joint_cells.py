@@ -69,7 +69,7 @@ class JointCells(BallMixture):
 
     @property
     def ball(self) -> Norm:
-        """The norm of the balls: "max", the largest entry."""
+        """The name of the norm of the balls: "max", for max |x_i|."""
         return "max"
 
     @property

@@ -74,8 +74,8 @@ class Laplace(RealDistribution):
         return LaplaceCurve(self.level, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> Geometric:
-        """The geometric noise, in steps of a grid, that replaces this noise. The sensitivity is ``steps`` steps of the
-        grid.
+        """The geometric noise that replaces this noise on a grid: an integer n stands for n grid steps. Its sensitivity
+        is ``steps``.
         """
         return Geometric(self.level, steps)
 

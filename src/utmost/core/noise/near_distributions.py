@@ -72,7 +72,7 @@ def spread_margins(squares: Floats, heights: Floats, edges: Floats, miss: Fracti
 
 
 def heights_at(epsilons: Floats, part: float) -> tuple[Floats, Floats]:
-    """Return the edges v, each ``part`` < 1/2 times an epsilon, and the heights F(v)/v^2."""
+    """Return the edges v and the heights F(v)/v^2; each edge is an epsilon times ``part``, which is below 1/2."""
     edges = np.minimum(epsilons, 600.0) * part
     ratios = np.sinh(edges) / np.sinh(np.minimum(epsilons, 600.0) / 2)
     return edges, -np.log1p(-(ratios**2)) / edges**2 * _GROWN

@@ -122,8 +122,8 @@ def declared_noise(
         variance: The square of sigma, or the name of the column that has the variance of each row.
 
     Raises:
-        OutOfRange: if the kind is unknown, if not exactly one size is passed, if the size does not belong to the kind,
-            or if the size is not positive.
+        OutOfRange: if the kind is unknown, if not exactly one of scale, epsilon, sigma and variance is passed, if that
+            argument does not belong to the kind, or if it is not positive.
         NotANumber: if epsilon, the sensitivity or sigma is no number.
 
     >>> declared_noise("discrete laplace", epsilon="1/2")
@@ -287,9 +287,7 @@ class _InvertedGaussians:
 
 
 def _log_transform(variance: float, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log phi(t) of one discrete Gaussian, for 0 <= t <= pi. The series of phi is summed, or its Poisson summation if
-    that is shorter.
-    """
+    """log phi(t) of one discrete Gaussian, for 0 <= t <= pi; from Poisson's summation formula if ``variance`` >= 1."""
     if variance < 1:
         k = np.arange(1, 12)
         weights = 2 * np.exp(-(k**2) / (2 * variance))
@@ -355,7 +353,7 @@ class DeclaredTails:
 
     Attributes:
         noise: Declared noise, of the same size in every cell.
-        grid: Spacing of the true values: each is a multiple of it.
+        grid: Spacing of the true values: each value is a multiple of this spacing.
     """
 
     noise: DeclaredNoise

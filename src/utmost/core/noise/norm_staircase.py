@@ -118,7 +118,9 @@ class BallMixture(Display, ABC):
         return first_integer(-1, above, lambda t: self._covers(t, miss))
 
     def sizes(self) -> tuple[int, ...]:
-        """The h_i of sum over j of |ball(first + j stride)| z^j = (sum over i <= k of h_i z^i) / (1 - z)^(k+1)."""
+        """The coefficients h_i in: sum over j of |ball(first + j stride)| z^j = (sum over i <= k of h_i z^i) / (1 -
+        z)^(k+1).
+        """
         # No h_i is negative, so that j is I + k + 1 geometric variables, with P(I = i) proportional to h_i q^i.
         k, size = self.cells, self._size
         balls = [int(size(self.first + j * self.stride)) for j in range(k + 1)]

@@ -135,7 +135,9 @@ class DrawDistribution(Display, ABC):
     @property
     @abstractmethod
     def kinds(self) -> dict[int, int]:
-        """The number of cells with each distribution, by the position of one such cell."""
+        """Map one cell's position, for each different distribution of a cell, to the number of cells with that
+        distribution.
+        """
 
     def tail(self, t: int, cell: int = 0) -> Fraction | float:
         """P(|X_cell| > t), for t >= 0."""

@@ -11,7 +11,7 @@ within each period: for i >= 0, with |i| + D - r = k D + j, 0 <= j < D,
 
 Period 1 is the two-sided geometric distribution.
 
-**The staircase on the reals** with b = alpha, period D and gamma g in [0, 1] is
+**The staircase on the reals** with b = alpha, period D and g = gamma in [0, 1] is
 
     f(x) = a b^floor(|x|/D + 1 - g),   a = (1 - b) / (2 D (g + b (1 - g))),
 
@@ -149,7 +149,8 @@ _FARTHEST = 2.0**200  # from this number of periods on, every probability is 0 i
 
 @dataclass(frozen=True, slots=True)
 class RealProfile:
-    """A staircase on the reals: level of one period, period D > 0, rational gamma g in [0, 1] [geng2012, (25)-(26)].
+    """A staircase on the reals: level of one period, period D > 0, and rational g = gamma in [0, 1] [geng2012,
+    (25)-(26)].
 
     >>> from utmost.exact import level
     >>> from utmost.core.noise.powers import ExactPowers

@@ -125,8 +125,9 @@ def fieller(
     U - rho V is the noise sum (u_i - rho v_i) G_i. So the set {rho: |U - rho V| <= the margin of that noise} contains
     the true ratio with the confidence of the margin. The returned interval contains this set. Let eta be at least
     P(|sum v_i G_i| >= |V|). A point b above the estimate with P(|noise of U - b V| > |U - b V|) <= 1 - confidence - eta
-    proves that *every* point beyond b is outside the set. So does a point b below the estimate for every point below b.
-    If eta is above (1 - confidence)/2, the ratio is not determined.
+    proves that *every* point beyond b is outside the set. Likewise, a point b below the estimate that satisfies this
+    inequality proves that every point below b is outside. If eta is above (1 - confidence)/2, the ratio is not
+    determined.
 
     Args:
         numerator, denominator: Noisy sums U and V.
@@ -211,8 +212,8 @@ class FiellerSet:
         width, chance = side * self._width, round_down(self._allowed_miss)
 
         def depth(ratio: Fraction) -> float:
-            """Return the estimated distance of a ratio from the end of the set. It is positive inside, and nearly
-            linear for nearly normal noise.
+            """Return the estimated distance of a ratio from the end of the set. The distance is positive for ratios
+            inside the set, and nearly linear in the ratio for nearly normal noise.
             """
             guess = self.noises.guess(ratio, float(abs(self.top - ratio * self.bottom)), chance)
             # An estimate that underflows is replaced by the least positive float.

@@ -38,8 +38,8 @@ class RealDistribution(Distribution):
 
     @abstractmethod
     def on_steps(self, steps: int) -> IntegerDistribution:
-        """The integer noise, in steps of a grid, that replaces this noise. The sensitivity is ``steps`` steps of the
-        grid.
+        """The integer noise that replaces this noise on a grid: an integer n stands for n grid steps. Its sensitivity
+        is ``steps``.
         """
 
     def pdf(self, x: Any) -> Any:
@@ -69,7 +69,7 @@ class RealDistribution(Distribution):
         return self._upper_quantile(q)
 
     def expected_cost(self, cost: Cost) -> float:
-        """E L(X), in closed form for moments of integer order. The errors are those of
+        """E L(X), in closed form for moments of integer order. It raises the same exceptions as
         `IntegerDistribution.expected_cost`.
         """
         if isinstance(cost, Moment) and cost.is_integer:

@@ -44,10 +44,14 @@ class Curve(Protocol):
         """The least missed-detection probability at each false alarm probability of an array, in floats."""
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """The least missed-detection probability at a rational false alarm probability, if it is rational."""
+        """The least missed-detection probability as a Fraction, at a rational false alarm probability; it needs
+        `is_rational`.
+        """
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
-        """sup over S of P(X + s in S) - e^epsilon P(X in S), or None if irrational. ``level`` None is epsilon 0."""
+        """sup over S of P(X + s in S) - e^epsilon P(X in S), or None if irrational. ``level`` None stands for epsilon
+        0.
+        """
 
     def excess_enclosed(self, level: Level | None, bits: int) -> Interval:
         """The value of `excess_exactly` as an interval, for any level."""
@@ -100,7 +104,7 @@ class LaplaceCurve:
         return a / (4 * p) if p <= Fraction(1, 2) else a * (1 - p)
 
     def excess_exactly(self, level: Level | None) -> Fraction | None:
-        """1 - sqrt(a e^epsilon), or 0 if that is negative; None if it is irrational."""
+        """max(0, 1 - sqrt(a e^epsilon)), where a is the alpha of `worst_level`; None if the value is irrational."""
         if self._is_private(level):
             return Fraction(0)
         assert self.worst_level is not None

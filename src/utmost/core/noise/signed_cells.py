@@ -112,8 +112,8 @@ class SignedCells(Display):
 
     @property
     def changes(self) -> list[tuple[tuple[int, ...], Fraction]]:
-        """The certificate of ``charge``: pairs of a corner of the set of possible changes and the fraction of the level
-        that it spends.
+        """The certificate of ``charge``: each corner of the set of possible changes, and the fraction of the level that
+        this change spends.
         """
         return changes_of_rows(self.rows, self.shares, nonnegative=self.nonnegative)
 
@@ -127,7 +127,7 @@ class SignedCells(Display):
         """The matrix B (cells, rows) and the denominator of the unbiased estimate B y / denominator of the cells from
         noisy sums y.
 
-        The estimate is by least squares with the squares of the shares as weights, and the same at every level.
+        The estimate minimises squared errors, weighted by the squares of the shares, and B is the same at every level.
         """
         return _estimate(self.rows, self.shares)
 
@@ -166,8 +166,8 @@ def charge_of_rows(rows: SignedRows, shares: Sequence[Fraction], *, nonnegative:
 def changes_of_rows(
     rows: SignedRows, shares: Sequence[Fraction], *, nonnegative: bool
 ) -> list[tuple[tuple[int, ...], Fraction]]:
-    """The certificate of a charge: pairs of a corner of the set of possible changes and the fraction of the level that
-    it spends.
+    """The certificate of a charge: each corner of the set of possible changes, and the fraction of the level that this
+    change spends.
     """
     common = lcm(*(share.denominator for share in shares))
     parts = np.array([int(share * common) for share in shares], dtype=object)

@@ -2,8 +2,8 @@
 
 The staircase with first step g has the expected cost
 V(g) = (int_0^g M + b int_g^1 M) / (g + b (1 - g)), where M(u) = E L((G + u) D) never decreases and G is geometric with
-ratio b. The slope of V has the sign of M(g) - V(g). So the optimum g* is where M first reaches V, and V(g*) = M(g*) if
-M is continuous at g*.
+ratio b. The slope of V has the sign of M(g) - V(g). So the optimum g* is the smallest g with M(g) >= V(g), and V(g*) =
+M(g*) if M is continuous at g*.
 """
 
 import math
@@ -338,8 +338,8 @@ class Staircase(RealDistribution):
         return StaircaseCurve(self.level, self.profile.gamma, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> DiscreteStaircase:
-        """The integer staircase, in steps of a grid, that replaces this noise. The sensitivity is D = ``steps`` steps
-        of the grid.
+        """The integer staircase that replaces this noise on a grid: an integer n stands for n grid steps. Its
+        sensitivity is D = ``steps``.
 
         Its first step r is the integer nearest to gamma D + 1/2. With gamma = 1/2 an even D is increased by one, at the
         same level, so that the staircase can be relaxed.

@@ -50,10 +50,9 @@ class TablesDraw(DrawDistribution):
 
     Promise: epsilon-DP for tables of counts if one individual changes one cell of each table by 1, and for no smaller
     epsilon. The noise cannot be relaxed. Cost: closed forms of D^2 terms, where D is the sum of size - 1 over the
-    tables: milliseconds for 20 tables of 2, seconds
-        for D = 100.
-    Source:  the K-norm mechanism [hardt2010], [awan2021]; on the integers: proofs/theory/one-draw.md. No better noise
-        is known; optimality is not claimed.
+    tables: milliseconds for 20 tables of 2 cells, seconds for D = 100.
+    Source: the K-norm mechanism [hardt2010], [awan2021]; its form on the integers is proved in
+        proofs/theory/one-draw.md. No better noise is known; optimality is not claimed.
 
     >>> noise = TablesDraw(1, [5], "change-one")  # one table of five cells; a record is replaced
     >>> noise.variance, noise.total_variance, noise.margin("0.95"), noise.total_margin("0.95")
@@ -118,7 +117,7 @@ class TablesDraw(DrawDistribution):
 
     @property
     def is_joined(self) -> bool:
-        """Whether a record is replaced."""
+        """Whether neighbouring datasets differ by one replaced record ("change-one")."""
         return self.neighbours == "change-one"
 
     @property

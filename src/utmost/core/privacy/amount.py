@@ -37,8 +37,8 @@ class Amount(PickledByFields):
             axis counts the events without an amount.
 
     Raises:
-        OutOfRange, NotANumber: if the step is no positive decimal, if the name is empty, if ``between`` has no two
-            ascending multiples of the step, or if ``distinct`` is passed together with ``step``, ``between`` or
+        OutOfRange, NotANumber: if the step is no positive decimal, if the name is empty, if ``between`` is not a pair
+            of ascending multiples of the step, or if ``distinct`` is passed together with ``step``, ``between`` or
             ``missing``.
 
     >>> euros = Amount("spent", "0.05")

@@ -511,7 +511,7 @@ def read_unit(
     *,
     needs: tuple[str, ...] = ("sensitivity", "cells"),
 ) -> Unit:
-    """Read the unit from ``unit=``, or from the four arguments after it; ``needs`` names those that are required."""
+    """Read the unit from ``unit``, or from the next four arguments; ``needs`` names the required ones of these."""
     numbers = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours, "amount": amount}
     if unit is not None:
         named = [f"{name}=" for name, value in numbers.items() if value is not None]

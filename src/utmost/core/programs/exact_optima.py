@@ -292,7 +292,7 @@ def exact_vertex(program: LinearProgram, basis: Basis, pivots: int = _MOST_PIVOT
 
 
 def _clipped(number: Fraction) -> Fraction:
-    """Clip a bound or cost to the range of the solver, from -10^9 to 10^9. Later rounds of refinement correct this."""
+    """Clip a bound or cost to the solver's range -10^9 to 10^9; later rounds of refinement correct the clipping."""
     return max(-_FAR, min(_FAR, number))
 
 

@@ -1,7 +1,8 @@
 """Linear programs and their vertex solutions, as plain data.
 
 A program is ``minimise c.x subject to lower <= A x <= upper and column_lower <= x <= column_upper``, in one kind of
-numbers: float64 arrays, or object arrays of Fraction. Infinite bounds are ``math.inf`` in both.
+numbers: float64 arrays, or object arrays of Fraction. An infinite bound is ``math.inf`` or ``-math.inf`` in both kinds
+of numbers.
 """
 
 import math

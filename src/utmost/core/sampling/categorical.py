@@ -145,8 +145,8 @@ class _SecondStage:
 
 
 def whole_cells(cuts: Cuts, word_bits: int) -> list[int]:
-    """For each index j, the number n_j of the 2^b cells that belong only to it, with b = ``word_bits``. n_j / 2^b is
-    certainly at most p_j.
+    """For each index j, the number n_j of the 2^b cells that belong to no other index, with b = ``word_bits``; n_j /
+    2^b is certainly at most the probability p_j of j.
     """
     inner = cuts(word_bits + _GUARD)
     bits = inner[0].bits if inner else word_bits

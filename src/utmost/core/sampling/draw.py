@@ -38,7 +38,9 @@ _LARGEST = (1 << 63) - 1
 
 
 class Segments:
-    """The discrete staircase (period D, step r, ratio b) as a geometric variable, a segment, and a position in it."""
+    """The discrete staircase (period D, step r, ratio b) as a geometric variable, a segment, and a position in the
+    segment.
+    """
 
     # p(i) = a on 0 <= i < r, a b on r <= i < D, b^k p(i - kD) beyond, and p(-i) = p(i). Then X = Y if the sign is
     # plain, and X = -1 - Y if it is turned, with Y = J + k D and k ~ Geom(b) independent of the sign and of J. Sign and
@@ -287,12 +289,12 @@ def on_grid(distribution: Distribution, grid: Number | None = None) -> tuple[Int
 
 
 def method_for(count: int) -> DrawMethod:
-    """The default method: "constant" for few draws, and for many "table", whose time depends on the drawn values."""
+    """The default method: "constant" if ``count`` <= `CONSTANT_UP_TO`; else "table", whose time depends on the values."""
     return "constant" if count <= CONSTANT_UP_TO else "table"
 
 
 def plan_for(method: DrawMethod | None, count: int) -> SamplingPlan:
-    """The sampling plan for a method; if the method is None, the plan for a number of draws."""
+    """The sampling plan for ``method``, or for the default method of ``count`` draws if ``method`` is None."""
     if method is None:
         method = method_for(count)
     plans = {"constant": CONSTANT, "table": TABLE}

@@ -96,7 +96,7 @@ class Inversion:
         return np.searchsorted(self._first, first, side="right")
 
     def _near(self, first: NDArray[np.int64], index: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Whether it is uncertain that the number is at least the last threshold that it may have reached."""
+        """Whether it is uncertain that each number has reached the last of the ``index`` thresholds counted for it."""
         if not self._last.size:
             return np.zeros(first.size, np.bool_)
         return (index > 0) & (first <= self._last[index - 1])

@@ -8,8 +8,9 @@ identifier of several columns is the CBC-MAC, under a separate key, of the numbe
 
 **Words.** Block j of an item's random integers ("words") for a label is AES-256 of (tag xor j), under a key that HKDF
 derives from the secret and the label. Distinct pairs (item, j) give distinct inputs of AES unless two tags agree in all
-but their lowest bits. So for N items and J blocks, nobody distinguishes the words from independent uniform ones with
-more than the advantage against AES and HKDF, plus (N J)^2 / 2^128. The proof is in proofs/theory/item-noise.md.
+but their lowest bits. So for N items and J blocks, the advantage of anybody who distinguishes the words from
+independent uniform words is at most the advantage against AES and HKDF, plus (N J)^2 / 2^128. The proof is in
+proofs/theory/item-noise.md.
 """
 
 from collections.abc import Iterable, Sequence
@@ -73,7 +74,7 @@ class Identifiers:
         """Read identifiers from a list or array of integers, texts or bytes.
 
         Raises:
-            BadTable: if an identifier is missing. The message names its row.
+            BadTable: if an identifier is missing. The message names the row.
             WrongKind: if identifiers have any other type, or different types.
 
         >>> len(Identifiers.of(["a", "b"])), Identifiers.of([1, 2]).kind
@@ -412,7 +413,7 @@ def _of_lengths(kind: str, lengths: Iterable[int], count: int, data: bytes) -> I
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """An array that nobody can write to: a copy, unless it is read-only memory of another library, such as Arrow's."""
+    """An array that nobody can write to: a copy, unless ``array`` is read-only memory of another library."""
     if not array.flags.writeable and array.base is not None and not isinstance(array.base, np.ndarray):
         return array
     array = array.copy()

@@ -91,7 +91,7 @@ def sample_one_draw(
 
 
 def _with_total(distribution: DrawWithTotal, drawn: Integers, totals: Integers, randomness: Randomness) -> Integers:
-    """Shift the cells, in integers, to absorb the difference to the separate total; see `DrawWithTotal`."""
+    """Shift each cell by an integer, so that the cells absorb the difference of both totals; see `DrawWithTotal`."""
     cells, weight = drawn.astype(object), distribution.weight
     gap = totals.astype(object) - cells[:, : distribution.tables[0]].sum(axis=1)
     # floor(w gap + U/b) with U uniform on 0..b-1 has the mean w gap, and is one of the two integers around w gap.
@@ -268,8 +268,8 @@ _MARGIN_KEY = sha256(b"utmost: margins of answers from one draw").digest()
 def answer_margin(
     distribution: DrawDistribution | DrawWithTotal, coefficients: Sequence[Any], confidence: Number = DEFAULT_CONFIDENCE
 ) -> Fraction:
-    """A margin of the sum of coefficients times cells, with this confidence. The result is the exact margin, or the
-    smallest of three bounds.
+    """A margin of the sum of coefficients times cells, with this confidence. The margin is exact for one cell and for
+    the total of `TablesDraw`, and otherwise the smallest of several bounds.
     """
     # The margin is exact for one cell, and for the total of `TablesDraw`. Otherwise it is the least of three: by the
     # variance (Chebyshev), by the margins of the cells at equal parts of the allowed probability, and by an order

@@ -2,8 +2,8 @@
 copy or a forked child may not use it.
 
 A further answer is drawn given the earlier answers. Two threads, two processes or two copies that do not see each
-other's answers would draw independently. The answers together would then have a larger privacy loss than any of these
-threads, processes or copies counts.
+other's answers would draw independently. All answers together would then lose more privacy than any single thread,
+process or copy knows of.
 """
 
 import os
@@ -35,7 +35,7 @@ class ProcessMemory:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Exclude other threads in this context."""
+        """Exclude other threads while this context is open."""
         # A forked child needs a new lock, since a thread of its parent may have locked the old one.
         if self._locked_in != os.getpid():
             self._locked_in, self._lock = os.getpid(), threading.RLock()

@@ -128,11 +128,11 @@ class Randomness(Protocol):
 
     @property
     def word(self) -> WordSource:
-        """A function that returns a random 64-bit integer at each call, for one draw."""
+        """A function that returns a random 64-bit integer at each call; use the function for one draw only."""
 
     @property
     def ahead(self) -> dict[Any, Any]:
-        """Draws made in advance. The draws are discarded together with the stream of bits, at a fork and in a copy."""
+        """Draws made in advance. A forked process and a copy of this object discard them, and the stream of bits."""
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
         """Return ``count`` random integers of ``bits`` = 8, 16, 32 or 64 bits, in a new array."""
