@@ -289,7 +289,7 @@ def on_grid(distribution: Distribution, grid: Number | None = None) -> tuple[Int
 
 
 def method_for(count: int) -> DrawMethod:
-    """The default method: "constant" if ``count`` <= `CONSTANT_UP_TO`; else "table", whose time depends on the values."""
+    """The default method: "constant" if ``count`` <= `CONSTANT_UP_TO`, else "table", which takes a varying time."""
     return "constant" if count <= CONSTANT_UP_TO else "table"
 
 
