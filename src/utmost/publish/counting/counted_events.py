@@ -148,9 +148,9 @@ def count_table(
         NothingCounted: if there are no events, or all lie outside the domain.
         LeadingZerosRead: if values begin with a zero, as codes do, and are read as integers.
         SimilarPersons: if identifiers of persons differ only by blanks, leading zeros, capitals or Unicode form.
-        FewEventsKept: if the bounds keep less than half of the events in the domain. If amounts are summed, the total
-            of the absolute values of persons' sums is compared instead; if a person counts once in a cell, the number
-            of (person, cell) pairs is compared.
+        FewEventsKept: if the bounds keep less than half of the events in the domain. What is kept is measured in
+            events; for a sum of amounts, by the total of the absolute values of persons' sums; if a person counts once
+            in a cell, in (person, cell) pairs.
 
     Cost: below 1 s for a million events, 4 to 7 s for ten million in a file. Memory grows with the distinct (person,
     cell) pairs. For files and engines the memory grows with the domain and with the pairs of one 256th of the persons;

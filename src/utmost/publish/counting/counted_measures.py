@@ -436,7 +436,7 @@ def _nearest_quotient(numbers: NDArray[Any], divisors: NDArray[Any]) -> NDArray[
 
 
 def _ends(bounds: Any, where: str, amount: Amount | None) -> AmountEnds:
-    """Read a lowest and a highest number, in steps; a single number s means (0, s)."""
+    """Return the lowest and the highest number of ``bounds``, as numbers of steps; a single number s means (0, s)."""
     ends = tuple(bounds) if isinstance(bounds, tuple | list) else (0, bounds)
     if len(ends) != 2:
         remedy = f"Pass, for example, {where}=(0, 1000)."

@@ -130,7 +130,7 @@ class CountingReport:
         }
 
     def losses(self, amount_bound: str = "--each", sum_bound: str | None = "--per-cell or --in-total") -> list[str]:
-        """Return the options and the values of columns by which something was lost from the counts, without numbers."""
+        """Name, without any number, the options and the columns because of which something was not counted."""
         # `sum_bound` is None where a person counts once in a cell: further events of a person are then no loss.
         outside, missing = self.lost
         return [

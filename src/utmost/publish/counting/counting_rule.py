@@ -282,7 +282,7 @@ class CountingRule:
     def _reduce_in_total(
         self, persons: NDArray[np.int64], cells: NDArray[np.int64], tables: list[NDArray[Any]], texts: Sequence[str]
     ) -> tuple[list[NDArray[Any]], int]:
-        """Reduce the sums of each measure to its bound in_total; return all sums, and the number of reduced pairs."""
+        """Reduce each measure's sums to its bound ``in_total``; return all sums, and the number of reduced pairs."""
         tables, cut = list(tables), 0
         for measure, first in zip(self.measures, self.first_tables, strict=True):
             if measure.in_total is None:

@@ -216,7 +216,7 @@ class CleanTable(Display):
         )
 
     def facts(self) -> dict[str, Any]:
-        """Return the text, the figures and the cells as JSON values; the cells in the order of the domain."""
+        """Return the sentences for readers, the figures, and the cells in the domain's order, as JSON values."""
         return {
             "words": self.words,
             "zero_bias": self.zero_bias,

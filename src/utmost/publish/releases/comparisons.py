@@ -156,7 +156,7 @@ def _confidence(confidence: Number | None, answer: Answer[Any]) -> Fraction:
 
 
 def _at_one_level(sure: Fraction, answers: Sequence[Answer[Any]]) -> Fraction:
-    """Return the confidence that margins at a fixed level need, so that ``sure`` holds under stopping rules."""
+    """Return the confidence at a fixed level that gives the confidence ``sure`` if stopping rules choose levels."""
     # This is a union bound over all combinations of levels at which the rules could have stopped.
     for answer in answers:
         if answer.stop is not None:
@@ -205,7 +205,7 @@ def _digest(answer: Answer[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """A sum with the distribution of its error; if none is known, ``parts`` are independent sums with margins."""
+    """A sum with its error: as a distribution, or if none is known, by the independent sums ``parts``."""
 
     value: Fraction
     distribution: Combination | None

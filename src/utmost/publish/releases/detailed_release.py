@@ -225,11 +225,11 @@ class DetailedSums(Display):
 
     @property
     def tables(self) -> tuple[LabelledTable, LabelledTable | None]:
-        """The table of groups, and that of breakdowns (None without one), with labels, estimates and margins."""
+        """The table of groups and the table of breakdowns (None without any), each with estimates and margins."""
         return self.first[self.rule.group], None if self.fine is None else self.fine[self.fine.domain.finest]
 
     def total(self, where: Where | None = None, *, confidence: Number | None = None) -> Estimate:
-        """Return the sum over a selection of cells, with its margin; of two estimates, the one with the smaller margin.
+        """Return the sum over a selection, with its margin; if both stages estimate it, return the more accurate sum.
 
         Args:
             where: Selection of cells, as for `NoisySums.total`.
@@ -473,7 +473,7 @@ def release_detailed(
 def rehearse_detailed(
     table: CountedTable, rule: DetailRule, whole: Level, first: Number, confidence: Number = DEFAULT_CONFIDENCE
 ) -> tuple[Fraction, dict[str, Any]]:
-    """Check both stages for every possible choice; return the first stage's share, and the margins by name of table."""
+    """Check both stages for every choice of breakdowns; return the first stage's share, and each table's margin."""
     share, sure = between_0_and_1(first, "first"), read_confidence(confidence)
     table.domain.level_named(rule.group)
     unit, coarse = detailed_unit(table.unit), Plan(table.domain, table.unit, {rule.group: 1})

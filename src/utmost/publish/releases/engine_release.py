@@ -105,7 +105,7 @@ class CheckedRows(NamedTuple):
     ends: Mapping[str, tuple[Any, Any]]  # Least and largest cell of each released column, None without rows
 
     def flat(self, lattice: Lattice) -> tuple[int, ...]:
-        """Return the indices of released columns in which all cells are equal, in steps of the lattice."""
+        """Return the indices of released columns all of whose cells are the same number of lattice steps."""
         steps = (lattice.steps(lattice.read(list(ends))) for ends in self.ends.values())
         return tuple(at for at, (low, high) in enumerate(steps) if low == high)
 
@@ -171,7 +171,7 @@ class ReleasableFrame:
                 )
 
     def noised(self, release: ItemResponder, margin: int | float | None, answer: ReleaseItems = responses_of) -> Any:
-        """Return the engine's frame of the public columns, of those that ``answer`` releases, and of any margins."""
+        """Return the engine's frame with public columns, noisy columns, and columns of ``margin`` unless it is None."""
         wanted = (*self.identifiers, *self.columns, *self.public)
         read = self.frame.select([name for name in self.frame.schema().names if name in wanted])
         arrow = extra("pyarrow", "tables")

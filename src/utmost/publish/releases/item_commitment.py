@@ -256,7 +256,7 @@ def _carry(sums: NDArray[np.int64]) -> None:
 
 
 def _tags_in_terms(secret: bytes, odd: Integers, shift: NDArray[np.int64]) -> Tags:
-    """Return the tags of the numbers odd * 2^-shift; if a shift is 0, the tag of the integer."""
+    """Return the tag of each number odd * 2^-shift; where the shift is 0, this is the tag of the integer odd."""
     tags = item_tags(secret, [Identifiers.of(odd)])
     broken = np.flatnonzero(shift)
     if broken.size:

@@ -367,7 +367,7 @@ class NoisySums(Display):
     def __getitem__(self, marginal: MarginalNames) -> LabelledTable:
         """Return one marginal as a table: its labels, the estimates, and their margins with the release's confidence.
 
-        If counts and sums share noise (``most_events``), the table has both, each under its name.
+        If counts and sums share noise (``most_events``), the table has columns of both.
 
         Args:
             marginal: Names of levels; a level may be restricted to one label: ``"department outcome=admitted"``.
@@ -389,7 +389,7 @@ class NoisySums(Display):
         return (self.table_name(marginal) for marginal in wanted_marginals(self.plan))
 
     def raw(self, marginal: MarginalNames) -> LabelledTable:
-        """Return the noisy sums of a measured marginal, or the noisy differences if the plan measures these, as drawn.
+        """Return the noisy sums of a measured marginal as drawn; if the plan measures differences, return these.
 
         Raises:
             OutOfRange: if the marginal was not measured.
@@ -568,7 +568,7 @@ class NoisySums(Display):
         return self._as_shown(_mean(ratio, ends), confidence)
 
     def _mean_in_bins(self, name: str, where: Where, counts: ProductForm, sure: Fraction) -> RatioBar:
-        """Join two intervals of the mean: if all values are at the lower ends of their bins, and if at the upper."""
+        """Return an interval for the mean of values that lie anywhere in their bins, from one interval for each end."""
         # The true mean lies between these two means. Each interval may be wrong with half of the probability 1 - sure.
         middle = _mean(self._ratio(self.counted_form(where, {name: "midpoints"}), self, counts, sure))
         place, level = self.domain.level_named(name)
@@ -813,7 +813,7 @@ class NoisySums(Display):
         return labelled(self.kind, labels, columns)
 
     def form(self, where: Where | None = None, along: Along | None = None) -> ProductForm:
-        """Return the linear combination of cells that `total` estimates; for amounts with counts, the sum in steps.
+        """Return the linear combination of cells that `total` estimates; if amounts share noise with counts, their sum.
 
         Raises:
             OutOfRange: if a name or label is not in the domain.
@@ -877,7 +877,7 @@ class NoisySums(Display):
     def widest_bars(
         self, marginals: Iterable[Marginal], weights: Weights | None, sure: Fraction, *, together: bool
     ) -> dict[str, int | float]:
-        """Return the `bars` of marginals: of sums or, with ``weights``, of a weighted sum of an amount's parts."""
+        """Return the `bars` of marginals; ``weights`` says which weighted sum of an amount's parts they are for."""
         amounts = self._amounts
         chosen = [self.domain.marginal(marginal) for marginal in iterable(marginals, "marginals")]
         distributions = {marginal: self._marginal_distributions(marginal, weights) for marginal in chosen}

@@ -503,7 +503,7 @@ class DeclaredCells(ReleasedCells):
         return self.alone(self._each(confidence))
 
     def _each(self, confidence: Number) -> Fraction:
-        """Return the confidence for each cell with which all margins hold with the probability ``confidence``."""
+        """Return the confidence of each cell's margin such that all margins together have ``confidence``."""
         miss = 1 - read_confidence(confidence)
         return 1 - missed_by_each(miss, max(1, self.rows * len(self.cells)))
 

@@ -319,7 +319,7 @@ def _is_period(text: str) -> bool:
 def _periods_within(
     spans: Mapping[str, tuple[int, int]], part: str | tuple[str, str], unit: str | None, name: str, remedy: str
 ) -> list[str]:
-    """Return the labels of periods within one longer period, or from one period on and before another."""
+    """Return the labels of periods inside ``part``: one longer period, or a range from a first to before a last one."""
     starts, stops = {start for start, _ in spans.values()}, {stop for _, stop in spans.values()}
     if isinstance(part, str):
         whole = period_span(part, unit)

@@ -46,7 +46,7 @@ class AnswerErrors:
         return _combined((u, level, count) for (u,), level, count in self._terms(form))
 
     def exclude_zero(self, forms: Sequence[ProductForm], values: Sequence[Fraction], miss: Fraction) -> list[bool]:
-        """For each answer, return whether its margin excludes 0; a bound from the variance decides first."""
+        """For each answer, return whether its margin excludes 0; first try a margin that follows from the variance."""
         for form in forms:
             self._check_adds(form)
         reach = [math.inf] * len(forms)
@@ -119,7 +119,7 @@ class AnswerErrors:
         }
 
     def _terms(self, *forms: ProductForm) -> list[tuple[tuple[Fraction, ...], Level, int]]:
-        """Return each kind of noise in some answers: its coefficients in the answers, its level, and its number."""
+        """For each kind of noise in some answers, return its coefficients, its level, and how often it occurs."""
         for form in forms:
             self._check_adds(form)
             self.reconstruction.check_determined(form)

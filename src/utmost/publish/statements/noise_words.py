@@ -1,4 +1,4 @@
-"""Write the sentences about noise that is not drawn for each cell alone: of columns changed together, points, keys."""
+"""Write the sentences about noise of points, of keys, and of columns that one individual changes together."""
 
 from fractions import Fraction
 

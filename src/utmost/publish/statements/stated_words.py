@@ -237,7 +237,7 @@ def possible_values(columns: Sequence[str]) -> str:
 def _noised(
     release: "NoisySums", marginal: Any, distribution: Geometric, one: Mapping[str, Any]
 ) -> list[tuple[str, str, Callable[[Any], int | float], str]]:
-    """Return name, sums, margin and text of the margin of a measured marginal, or of each column of an amount."""
+    """For a measured marginal, or each column of its amount, return name, sums, margin, and the margin as text."""
     amounts, words = release.plan.amount_pair, release.plan.marginal_words(marginal)
     if amounts is None:
         sums = (
@@ -250,7 +250,7 @@ def _noised(
         )
 
         def margin(sure: Any) -> int | float:
-            """Return the margin of a value of the published table, computed by least squares from all measured sums."""
+            """Return the margin of the least-squares estimate if ``is_table``, else that of the noisy sum."""
             if not is_table:
                 return release.unit.margin(distribution.margin(release.at_one_level(sure)))
             return next(iter(release.widest_bars([marginal], None, sure, together=False).values()))

@@ -96,13 +96,13 @@ class AmountPair:
 
     @property
     def total(self) -> Weights:
-        """The weights with which the parts add up to the sum of the amounts, in steps of the amount."""
+        """The weight of each part in the sum of the amounts; this sum is counted in the steps of the amount."""
         low, high = self.amount.ends
         return self._padded(Fraction(high, high - low), Fraction(low, high - low))
 
     @property
     def mean_columns(self) -> tuple[AmountColumn, ...]:
-        """`columns`, and one column for mean times number of events, whose margin does not depend on the data."""
+        """`columns`, and mean times number of events; the margin of this last column does not depend on the data."""
         # Error of a mean = (error of the sum - mean * error of the divisor) / noisy divisor. The numerator is widest
         # for a mean at an end of the range, where the numerator is the noise of one part.
         name = f"{self.amount.name}_mean"
@@ -137,12 +137,12 @@ class AmountPair:
         return self.domain.marginal_name(self.seen(marginal))
 
     def check_narrow(self, narrow: Mapping[int, int]) -> None:
-        """Check that no table is restricted to one of the parts; ``narrow`` maps restricted axes to labels."""
+        """Check that no table is restricted to one of the parts; ``narrow`` has each restricted axis and its group."""
         if self.place in narrow:
             self._refuse(repr(self.domain.axes[self.place].labels[_PARTS][narrow[self.place]]))
 
     def check_where(self, *levels: Iterable[str]) -> None:
-        """Refuse the names of levels in a selection, or in numbers of labels, if one is the name of the amount."""
+        """Refuse names of levels if one of them is the name of the amount."""
         for named in levels:
             if self.amount.name in named:
                 self._refuse(repr(self.amount.name))
@@ -203,7 +203,7 @@ class AmountPair:
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_total=unit.in_total)
 
     def named(self, names: Iterable[Any]) -> list[Marginal]:
-        """Read names of marginals; return these marginals over the domain without the axis of parts."""
+        """Read the names of marginals of the domain without the axis of parts, and return these marginals."""
         return [self._without(self.both(self.domain.marginal(name))) for name in names]
 
     def of_both(self, shares: Mapping[Marginal, Fraction]) -> dict[Marginal, Fraction]:

@@ -133,7 +133,7 @@ def directions_below(
 def factors_of(
     change: Directions, blocks: VarianceComponents
 ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
-    """Return two pairs, for the cells of a row and for the rows: the eigenvalues of G on the total, and elsewhere."""
+    """Return G's eigenvalues (on the total, elsewhere), as one pair for the cells of a row and one for the rows."""
     n = blocks.cells if change.along is None else blocks.chains[change.along][-1]
     return _eigenvalues(change.up, change.down, n), _eigenvalues(change.rows, change.rows_down, blocks.cells // n)
 
@@ -148,7 +148,7 @@ def _eigenvalues(up: int, down: int, n: int) -> tuple[Fraction, Fraction]:
 
 
 def row_totals(blocks: VarianceComponents, along: int | None) -> list[tuple[bool, bool]]:
-    """For each eigenspace, return whether its vectors are constant along ``along``, and along all other axes."""
+    """For each eigenspace, say whether its vectors are constant along ``along``, and whether along all other axes."""
     lasts = [len(chain) - 1 for chain in blocks.chains]
     if along is None:
         return [(list(T) == lasts, True) for T in blocks.eigenspaces]
@@ -191,7 +191,7 @@ def chord_below(
     total: int | None = None,
     weight: Fraction = Fraction(1),
 ) -> Fraction:
-    """Return F(z)^2 / max_S g_S, a lower bound on F over the simplex, F(z) = sum_T m_T / sum_S below[T, S] m_S z_S."""
+    """Return F(z)^2 / max_S (-dF/dz_S), below F on the simplex; F(z) = sum_T m_T / sum_S below[T, S] m_S z_S."""
     # Let lambda = L z for the shares z of the certificate, and lambda' = L z' for any other shares z'. By Cauchy's
     # inequality sum m/lambda' >= (sum m/lambda)^2 / (sum m lambda'/lambda^2), and the last sum is g.z' <= max g. If
     # `total` is the index of a marginal with an additional free share, the last sum is at most g_total + max g;
@@ -225,7 +225,7 @@ def chord_below(
 
 
 def _alpha_below(level: Level) -> Fraction:
-    """Return a rational below alpha, from which the variance has 20 correct digits; 0 for a huge level."""
+    """Return a rational below alpha, near enough for 20 correct digits of the variance; 0 for a huge level."""
     bits, enough = 128, 1 << 64
     while True:
         around = level.alpha_interval(bits)

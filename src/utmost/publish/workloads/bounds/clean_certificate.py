@@ -58,7 +58,7 @@ class CleanCertificate:
     multipliers: Mapping[Marginal, NDArray[Any]]
 
     def facts(self, domain: Domain) -> dict[str, Any]:
-        """Return the certificate as JSON values; many integers are one text."""
+        """Return the certificate as JSON values; each array of integers is one text."""
         return {
             "cells": _text(self.cells),
             "bits": self.bits,
@@ -208,7 +208,7 @@ def _ends(domain: Domain, facts: PublicFacts | None) -> tuple[NDArray[Any], NDAr
 def _facts_moved(
     domain: Domain, facts: PublicFacts | None, marginal: Marginal, values: NDArray[Any], reals: NDArray[Any], unit: int
 ) -> int:
-    """Return the largest change, in 1/unit, of a bound that is replaced by the sum of the real cells."""
+    """Return ``unit`` times the largest change of a bound that is replaced by the sum of the real cells."""
     if facts is None or marginal not in facts.bounds or marginal == domain.finest:
         raise BadTable("multipliers must belong to public sums of two or more cells", came="other sums")
     low, high = (end.astype(object).ravel() * unit for end in facts.bounds[marginal])
@@ -223,7 +223,7 @@ def _facts_moved(
 
 
 def _distance(slope: Any, rooms: tuple[Any, Any], scales: tuple[int, int, int]) -> Fraction:
-    """Return the bound on |d|, from slopes in 1/(unit * shared) and distances to the bounds in 1/unit."""
+    """Bound |d|; ``slope`` has multiples of 1/(unit * shared), ``rooms`` distances in multiples of 1/unit."""
     # 2 m (unit shared)^2 times the term of a cell is gain^2; or 2 m gain room - (m room)^2 if the cell reaches its
     # bound before the term is largest.
     (unit, shared, curvature), added = scales, 0

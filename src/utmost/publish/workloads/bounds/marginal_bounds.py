@@ -1,7 +1,7 @@
 """A lower bound on the error of plans that measure each marginal at its own privacy level, and a check of this bound.
 
-Let the measured marginals S have levels e_S that add up to at most E, and let n_T be the least number of sums of a
-marginal S that contains the space T. Then
+Let the measured marginals S have levels e_S that add up to at most E, and let n_T be the smallest number of sums that
+any marginal containing the space T has. Then
 
     mu_T / l_T >= mu_T n_T / sum of p(e_S) >= mu_T n_T v(sum of e_S),    sums over the S that contain T,
 
@@ -41,7 +41,7 @@ _STEP = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class TangentLevels:
-    """Certificate: for each wanted space T, in order, the level E_T at which the tangent touches."""
+    """Certificate: for each space T, in the order of `wanted_spaces`, the level E_T where the tangent touches."""
 
     levels: tuple[Fraction, ...]
 
@@ -81,7 +81,7 @@ def tangents_below(
 def tangent_levels(
     workload: Workload, marginals: Sequence[Marginal], level: float, condition: ShareCondition
 ) -> TangentLevels | None:
-    """Search for levels at which the bound is large, by descent; None if the marginals do not determine all answers."""
+    """Search by descent for levels E_T that give a large bound; None if the marginals do not determine all answers."""
     errors = MarginalErrors.of(workload, marginals)
     if errors.undetermined() is not None:
         return None
@@ -119,7 +119,7 @@ def tangent_levels(
 
 
 def wanted_spaces(workload: Workload) -> dict[MarginalSpace, Fraction]:
-    """Return the spaces T with mu_T > 0, each with the sum over the parts of weight times mu_T."""
+    """Map each space T with mu_T > 0 to the sum, over the workload's parts, of weight times mu_T."""
     wanted: dict[MarginalSpace, Fraction] = {}
     for part, energies in zip(workload.parts, part_energies(workload), strict=True):
         for space, energy in energies.items():

@@ -237,7 +237,7 @@ def _unbiased_words(certificate: Directions | MixedDirections | MatrixRoots, tog
 def _marginal_words(
     workload: Workload, unit: Unit, marginals: Sequence[Marginal], certificate: ChordShares | TangentLevels
 ) -> str:
-    """Describe the class of plans; groups of a marginal may have different levels only if the proof allows it."""
+    """Describe the plans for which the bound is proved: those with a level for each marginal, or for each group."""
     if isinstance(certificate, TangentLevels):
         return "plans over the given marginals, with one level for each marginal"
     condition = condition_around(workload.domain, unit, marginals)
@@ -263,7 +263,7 @@ def _axis_of_rows(workload: Workload, unit: Unit, together: str) -> int:
 
 
 def _directions(workload: Workload, unit: Unit, along: int | None) -> Directions | MixedDirections:
-    """Return the change with the largest bound among some candidates and mixtures of two; each is a certificate."""
+    """Return the certificate with the largest bound: one of some candidate changes, or a mixture of two of them."""
     # For a given `down`, the root of the bound is concave in `up`; for a mixture of two changes, in their weights.
     blocks = VarianceComponents.of(workload.domain, (), workload.eigenspaces)
     spectrum = exact_spectrum(workload, blocks)

@@ -187,7 +187,7 @@ def changed_by_one(unit: Unit, level: Level) -> tuple[Unit, Level]:
 def chord_of(
     workload: Workload, unit: Unit, level: Level, marginals: Sequence[Marginal], blocks: VarianceComponents
 ) -> tuple[Level, int | None, Fraction]:
-    """Return the level E at share 1; the index of a total that costs nothing, or None; a bound on p(r E)/(r p(E))."""
+    """Return the level E of share 1; the index of a total that is not charged, or None; a bound on p(r E)/(r p(E))."""
     # Let p(e) = cosh e - 1. A share r is at most 1, so p(r E) <= r p(E); the total's share is at most 2, so p(r E) <= r
     # p(2E)/2 = r (p(E) + 2) p(E).
     condition = condition_around(workload.domain, unit, marginals)
@@ -248,7 +248,7 @@ def is_whole(unit: Unit) -> bool:
 
 
 def answers_below(workload: Workload, unit: Unit, level: Level, together: str | None = None) -> list[Fraction]:
-    """For each part, return the mean of one lower bound for each answer, on this answer's error by any mechanism."""
+    """For each part, return the mean over its answers of a lower bound on the answer's error under any mechanism."""
     whole = is_whole(unit)
     known: dict[int, Fraction] = {}
     means = []

@@ -36,7 +36,7 @@ class AxisSums(Protocol):
         """Return the coarsest level whose group sums determine these sums."""
 
     def lengths(self, axis: Axis) -> Counter[int]:
-        """Return {length: number of rows}: how many values a row sums, or 1 if its weights are not all 0 and 1."""
+        """Return the number of rows of each length: a row adds up that many values; 1 if not all weights are 0 or 1."""
 
     def spectrum(self, chain: Chain) -> list[Fraction]:
         """For each level t, return the sum of |Q_t w|^2 over the rows w."""

@@ -56,7 +56,7 @@ class ProductForm:
         return np.add.reduceat(self.factors[axis], self.domain.axes[axis].group_starts(level))
 
     def energy(self, axis: int, level: int) -> Fraction:
-        """Return the squared length of one axis' factors, averaged over the groups of a level, which have one size."""
+        """Replace one axis' factors by their means in the groups of an even level; return the squared length."""
         sums = self.group_sums(axis, level)
         return Fraction(int(sum(total * total for total in sums.tolist())), self.domain.axes[axis].size // len(sums))
 
@@ -95,7 +95,7 @@ Along = Mapping[str, LevelNumbers]
 
 
 def selected(domain: Domain, where: Where, along: Along | None = None) -> ProductForm:
-    """Return the sum over the cells of a selection; each cell is multiplied by its groups' numbers in ``along``."""
+    """Return the sum over a selection; each cell is multiplied by the numbers of its groups in ``along``."""
     factors = [taken.astype(np.int64).astype(object) for taken in domain.selection(where)]
     denominator = 1
     for name, numbers in ({} if along is None else along).items():
@@ -119,7 +119,7 @@ def group_of(domain: Domain, marginal: Marginal, place: tuple[int, ...] | None =
 
 
 def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: NDArray[Any]) -> list[Fraction]:
-    """Return the number of each group of a level; 0 for a group without a number, none of whose cells are ``taken``."""
+    """Read one of ``numbers`` for each group of a level; 0 if it has none and none of its cells is ``taken``."""
     # Bins that a mapping leaves out have their midpoints. A list has a number for each label, or for each label taken.
     labels = [str(label_text(label)) for label in axis.labels[level]]
     counted = [bool(any(group)) for group in np.split(np.asarray(taken), axis.group_starts(level)[1:])]
@@ -188,7 +188,7 @@ def ends_of_bins(axis: Axis, level: int) -> list[tuple[Fraction, Fraction] | Non
 
 
 def stand_for_bins(domain: Domain, name: str, where: Where) -> bool:
-    """Whether a number represents a bin, which may have several values, in some group of the selection."""
+    """Whether the selection has cells of a bin with several values, so that one number represents them all."""
     place, level = domain.level_named(name)
     axis = domain.axes[place]
     if axis.edges is None or axis.clock is not None:
@@ -199,7 +199,7 @@ def stand_for_bins(domain: Domain, name: str, where: Where) -> bool:
 
 
 def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]) -> str:
-    """Write an argument of `Domain.selection` for the labels that have a number; "" if it would be long."""
+    """Write an argument of `Domain.selection` that selects the labels whose number is known; "" if it would be long."""
     places = [place for place, number in enumerate(known) if number is not None]
     starts = [*axis.group_starts(level).tolist(), axis.size]
     is_run = bool(places) and places == list(range(places[0], places[-1] + 1))

@@ -162,7 +162,7 @@ def _spaces(workload: Workload, place: int, marginals: Sequence[Marginal]) -> tu
 
 @lru_cache(maxsize=8)
 def _rows_along(size: int, base: int, sets: tuple[int, ...]) -> tuple[Floats, Floats]:
-    """Return the measured rows as columns, (groups of the base, rows), which is H', and H H'."""
+    """Return H', which has the measured rows as columns, (groups of the base, rows); and H H'."""
     groups = size // base
     pieces = [np.zeros((groups, 0))]
     for row_set in sets:

@@ -59,7 +59,7 @@ class HatSpace:
         return {marginal: sets.index(rows) for marginal, rows in self.rows.items()}
 
     def relative(self, marginal: Marginal) -> Fraction:
-        """Return a marginal's part of the total weight of its row set, divided by the number of cells in a group."""
+        """Return (weight of a marginal) / (total weight of its row set) / (number of cells in each of its groups)."""
         return Fraction(self.weights[marginal], self.totals[self.rows[marginal]] * self.cells[marginal])
 
     def coefficients(self, factor: NDArray[Any]) -> list[NDArray[Any]]:
@@ -101,7 +101,7 @@ class HatSpace:
         return applied(gain, rows, -1), [size * ((len(rows) + len(gain) + 8) * 2.0**-51) for size in sizes]
 
     def estimate(self, lifted: Mapping[Marginal, NDArray[Any]]) -> tuple[NDArray[Any], int]:
-        """Return the base groups' estimates, times divisor times number of cells of the other axes; and the divisor."""
+        """Return (estimates of the base groups) * divisor * (number of cells of the other axes), and the divisor."""
         known: list[tuple[NDArray[Any], int]] = []
         for row_set in self.sets:
             entering = {

@@ -11,7 +11,7 @@ from utmost.core.privacy.unit import Unit
 
 @lru_cache(maxsize=256)
 def least_draw(level: Level, unit: Unit, cells: int, step: int | None = None) -> DrawDistribution:
-    """Return the distribution for this unit; the first step of its staircase is ``step``, or has the least variance."""
+    """Return the distribution; ``step`` is the width of a staircase's first step, None for the best width."""
     if unit.leaves_totals and unit.sensitivity == unit.cells == 1:
         return TablesDraw(level, [cells], unit.neighbours, unit.exactly)
     changed, wide = min(unit.cells, cells), unit.sensitivity.numerator

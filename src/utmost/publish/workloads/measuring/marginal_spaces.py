@@ -57,7 +57,7 @@ def is_vast(domain: Domain) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EvenChain:
-    """The levels of an axis whose groups have one size, finest first; their numbers of groups, then 1 for the total."""
+    """The even levels of an axis, finest first; the number of groups of each, and at the end 1 for the total."""
 
     levels: tuple[int, ...]
     groups: tuple[int, ...]

@@ -6,12 +6,13 @@ together cost no more than the more expensive of the two:
 
     sum over the rows of |d_+| + |d_-|  =  2 sum over the rows of max(|d_1|, |d_2|)  <= 2s rows.
 
-Independent noise on the cells costs the same. A cell is (x_+ +- x_-)/2, with half the variance. The error of every
-answer is the error from the sums plus the error from the differences, both in closed form.
+Independent noise on the cells costs the same. The two cells of a row are (x_+ + x_-)/2 and (x_+ - x_-)/2, and have half
+the variance of cells with such noise. The error of every answer is the error from the sums plus the error from the
+differences, both in closed form.
 
 In the budget shares of a plan, a marginal without this axis measures sums, and a marginal with this axis measures
 differences. The shares of sums add up to 1, and so do those of differences. If one individual cannot change so much,
-both may add up to more, see `unit_charge`. See proofs/theory/cells-together.md.
+each of these two sums of shares may be above 1, see `unit_charge`. See proofs/theory/cells-together.md.
 """
 
 from collections.abc import Mapping

@@ -33,11 +33,12 @@ class SignedAxis:
     Args:
         signed: Rows of integers, (rows, values), of full column rank.
         parts_of_level: Budget share of each row of integers, as a fraction of the level of all cells that change
-            together. The sum over the rows of share times |row . d| must be at most 1 for every 0-1 vector d, and 1 for
-            one of them.
+            together. The sum over the rows of share times |row . d| must be at most 1 for every 0-1 vector d, and
+            exactly 1 for at least one d.
 
     Raises:
-        OutOfRange: if the rows do not determine the values, or if the maximum of the shares' sums is not 1.
+        OutOfRange: if the rows do not determine the values, or if the sum of share times |row . d| has another maximum
+            than 1.
 
     >>> axis = SignedAxis([[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["8/15", "7/15", "7/15"])
     >>> [(str(share), places.tolist()) for share, places in zip(axis.shares, axis.places, strict=True)]

@@ -149,8 +149,8 @@ def tree_estimate(domain: Domain, measured: Sequence[Any], precisions: Sequence[
         precisions give Fractions.
 
     Raises:
-        OutOfRange: if `tree_variances` refuses the precisions, if a measured level has no precision, or if it has
-            another number of sums.
+        OutOfRange: if `tree_variances` refuses the precisions, if a measured level has no precision, or if the number
+            of its sums is not that of its groups.
         Unsupported: if the domain has several axes.
 
     Cost: O(groups).

@@ -6,7 +6,7 @@ the privacy loss
     max over d in D of sum_i e_i |a_i.d|
 
 and this loss is attained. If each marginal has one level, let e_0 be the level of the total and R the sum of all other
-levels, in units of the sensitivity; let k be the number of cells that one individual changes, n the number of all
+levels, in units of the sensitivity s; let k be the number of cells that one individual changes, n the number of all
 cells, m = min(k, n), and b = min(m, n - m). The loss is
 
     add-remove                         m (R + e_0)
@@ -15,8 +15,9 @@ cells, m = min(k, n), and b = min(m, n - m). The loss is
     change-one, everybody in m cells  2b R
 
 If the sum of the changes of all cells is at most P, and P/s < m, then m is P/s; it need not be an integer. The loss of
-change-one is attained by the change d = c - (-c). If nothing is negative, a replaced record leaves b cells and enters m
-others, so the total changes by m - b only. The proofs are in proofs/theory/workloads.md.
+change-one is attained if the old record adds -c to the cells, and the new one adds c. If nothing is negative, a
+replaced record leaves b cells and enters m others, so the total changes by m - b only. The proofs are in
+proofs/theory/workloads.md.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +42,7 @@ class ShareCondition:
     free: Fraction = Fraction(0)  # an additional part that the total may have
 
     def free_of(self, totals: Iterable[bool]) -> Floats:
-        """Return what is added to the part of each marginal before ``scale``: ``free`` for the first total, else 0."""
+        """Return what is added to each marginal's part before scaling: ``free`` for the first total, else 0."""
         free = np.array([float(self.free) * bool(total) for total in totals])
         free[int(free.argmax()) + 1 :] = 0
         return free
@@ -128,7 +129,7 @@ def condition_around(domain: Domain, unit: Unit, marginals: Sequence[Marginal]) 
 
 
 def condition_of_rows(unit: Unit, rows: int) -> ShareCondition:
-    """Return the condition for shares of sums, and for those of differences, if one individual changes whole rows."""
+    """Return the condition that the shares of sums, and also those of differences, meet if whole rows change."""
     # A replaced record may leave some rows and enter as many others: that is twice the rows of one record.
     whole = unit.cells // 2
     reached = min(2 * whole, rows) if unit.leaves_totals else min(whole, rows) * (int(unit.epsilon_parts) // unit.cells)

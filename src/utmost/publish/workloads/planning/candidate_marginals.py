@@ -69,9 +69,10 @@ def plain_shares(workload: Workload, marginals: Sequence[Marginal]) -> list[Floa
 def search_starts(workload: Workload, marginals: dict[Marginal, int], error: WeighedError) -> list[Floats]:
     """Return the shares with which the search starts.
 
-    The list has the shares of `plain_shares` and `chord_shares`, shares proportional to the number of marginals that
-    each represents, and the share 1 for each single marginal. For more than `FEW_MARGINALS` marginals, equal shares
-    of the finest wanted marginals replace the shares of single marginals.
+    The starts are those of `plain_shares` and `chord_shares`; shares proportional to the number of marginals that each
+    candidate represents; and, for each candidate, the start that gives it the share 1. If there are more than
+    `FEW_MARGINALS` candidates, one start replaces those with a single marginal: it divides the share 1 equally among
+    the wanted marginals that no other wanted marginal refines.
     """
     names = list(marginals)
     starts = [*plain_shares(workload, names), chord_shares(error)]

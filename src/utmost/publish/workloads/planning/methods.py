@@ -61,7 +61,7 @@ class SearchOutcome(NamedTuple):
 
 
 def method_of(rows: WholeRows | None) -> PlanMethod:
-    """Return the default method, for a unit of single cells or of whole rows."""
+    """Return the default method: if ``rows`` is None, for changes of single cells; else for changes of whole rows."""
     if rows is None:
         return METHODS["independent"]
     return PlanMethod((_search_of(rows),), beside=(MARGINALS, HAT_FUNCTIONS))
@@ -121,7 +121,7 @@ def _search_results(request: PlanRequest, method: PlanMethod, *, refuses: bool =
 
 
 def _rows_of_all(request: PlanRequest) -> Iterator[WholeRows]:
-    """If one individual may change every cell, yield the axes of two to five values, along which whole rows change."""
+    """Yield each axis of two to five values along which whole rows change, if one individual may change every cell."""
     domain, unit = request.workload.domain, request.unit
     if not 1 < domain.size <= unit.cells or unit.is_shared or unit.exactly:
         return

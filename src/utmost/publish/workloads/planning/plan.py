@@ -279,7 +279,7 @@ class Plan(Display):
         return tables
 
     def measured_shape(self, marginal: Marginal) -> tuple[int, ...]:
-        """Return the shape of the sums of a measured marginal; differences have one sum for each row."""
+        """Return the shape of the sums of a measured marginal; an axis of differences has one number, not two."""
         return self.measurement.shape(marginal)
 
     def marginal_words(self, marginal: Marginal) -> str:
@@ -440,7 +440,7 @@ class Plan(Display):
 
     @property
     def independent_times(self) -> float:
-        """The least error found with independent noise of cells, divided by the plan's; 1 without ``together``.
+        """The least error found with independent noise of cells, divided by the plan's error; 1 without ``together``.
 
         >>> from utmost.workloads import choose_plan
         >>> domain = Domain(row=range(3), column=["visits", "nights"])
@@ -576,9 +576,8 @@ class Plan(Display):
 
         There are three kinds: a staircase for each cell, if the sensitivity is above 1; one draw of all cells, for at
         most 50 cells; and one draw of all one-way tables, with separate noise for the other wanted tables. One draw of
-        tables is for at most 200 groups in all: of at least 8 tables, or of fewer tables if the number of groups minus
-        the number of tables is at most 60. The mapping is empty if no kind has a closed form, or if a plan has the same
-        noise.
+        tables needs at most 200 groups in all; and at least 8 tables, unless the number of groups minus the number of
+        tables is at most 60. The mapping is empty if no kind has a closed form, or if a plan has the same noise.
 
         >>> from utmost.workloads import choose_plan
         >>> wanted = Workload(Domain(sex=["men", "women"]), {"sex": 1})

@@ -93,9 +93,7 @@ class _RowProblem:
         return {place: np.asarray(np.linalg.inv((A.T * shares**2 / 2) @ A))}
 
     def real_rows(self, level: float) -> list[dict[int, RealRows]]:
-        """Return candidates {axis: real rows}. A single axis has rows optimized at the level, several axes at small
-        levels.
-        """
+        """Return candidates {axis: real rows}, optimized at ``level`` for one axis, at small levels for several."""
         if len(self.searched) == 1:
             (place,) = self.searched
             return [{place: rows} for rows in _best_of_starts(self._gram_along(place, self._signed_inverse), level)]

@@ -61,7 +61,7 @@ class WeighedError:
         return np.asarray(self.precisions(shares) @ self.loads)
 
     def precisions(self, shares: Floats, of: Any = slice(None)) -> Floats:
-        """Return the precisions at the shares (..., marginals), divided by that at ``level``; ``of`` selects some."""
+        """Return the precisions at the shares of the marginals ``of``, divided by the precision at level ``level``."""
         return np.asarray(relative_precision((shares + self.free[of]) / (1 + self.free.max()), self.level))
 
     def values(self, precisions: Floats) -> Floats:
@@ -79,7 +79,7 @@ class WeighedError:
         return [inverses[..., present] @ squares for present, squares in self._positive]
 
     def weighed(self, eigenvalues: Floats) -> Floats:
-        """Return the largest of the sums of `each`; (...)."""
+        """Return the largest over the spectra of the sums that `each` returns; (...)."""
         sums = self.each(eigenvalues)
         return sums[0] if len(sums) == 1 else np.asarray(np.maximum.reduce(sums))
 
@@ -112,7 +112,7 @@ def descended(error: WeighedError, starts: Floats, sweeps: int = _SWEEPS) -> tup
 
 
 def lattice_shares(error: Callable[[Floats], Floats], shares: Floats, steps: int) -> NDArray[np.int64]:
-    """Return integers >= 0 with sum ``steps`` near the shares: largest remainders, then moves of single steps."""
+    """Round shares to integers >= 0 that add up to ``steps``, then move single steps while the error falls."""
     exact_steps = shares / shares.sum() * steps
     counts: NDArray[np.int64] = np.floor(exact_steps).astype(np.int64)
     short = steps - int(counts.sum())
@@ -152,7 +152,7 @@ def chord_shares(error: WeighedError) -> Floats:
 
 
 def _exchanged(error: WeighedError, shares: Floats, marginal: int) -> Floats:
-    """Return the shares after the best exchange between one marginal and any other: 9 points, then golden section."""
+    """Return the shares after the best exchange between one marginal and any other, by 9 points and golden section."""
     others = np.delete(np.arange(shares.shape[1]), marginal)
     if not len(others):
         return shares

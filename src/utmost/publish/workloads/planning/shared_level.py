@@ -218,9 +218,7 @@ def _errors(plan: Plan, level: Level, parts: int) -> Floats:
 
 
 def _best_multiples(errors: Floats, budget: int) -> tuple[float, list[int]]:
-    """Take one error from each row, in columns (1, 2, ...) that add up to the budget: return the least sum, its
-    columns.
-    """
+    """Choose columns 1, 2, ..., one in each row, that add up to ``budget``; return the least sum, and the columns."""
     # `errors` has the shape (measures, N); column b - 1 has the errors with b parts of the level.
     sums = np.full(budget + 1, np.inf)
     sums[0], choices = 0.0, list[NDArray[np.int64]]()

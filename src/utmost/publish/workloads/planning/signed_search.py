@@ -48,7 +48,7 @@ _FOUND = {
 def signed_rows(
     cells: int, epsilon: float, *, square: bool = False, gram: Gram | None = None
 ) -> tuple[SignedRows, tuple[Fraction, ...]]:
-    """Return rows for 1 to 5 cells, and their budget shares, which spend the level exactly; up to half a second."""
+    """Return rows for 1 to 5 cells, and budget shares that spend the level exactly; this takes up to half a second."""
     # `epsilon` is the level of all cells, for sensitivity 1. `square` requests as many rows as cells, so that the cells
     # determine the sums. `gram` is M of tr(M X^-1), by default with equal weights of the cells.
     if not 1 <= cells <= MOST_CELLS_SEARCHED:
@@ -67,7 +67,7 @@ def signed_rows(
 def grouped_rows(
     cells: int, epsilon: float, *, square: bool = False
 ) -> tuple[tuple[int, ...], tuple[Fraction, ...], tuple[tuple[SignedRows, tuple[Fraction, ...]], ...]]:
-    """Split cells into groups (of 1 to 5, or 7): return sizes and shares, and each group's rows with their shares."""
+    """Split cells into groups of 1 to 5, or 7; return sizes, groups' shares of the level, and groups' rows."""
     # The error of groups at shares w is the sum of c/w^2. It is least if w is proportional to c^(1/3); then it is the
     # cube of the sum of the c^(1/3). So choose the groups with the least sum of c^(1/3).
     sizes = [size for size in (*range(1, MOST_CELLS_SEARCHED + 1), LARGEST_GROUP) if size <= cells]
@@ -242,9 +242,7 @@ def _errors(rows: NDArray[np.int64], loads: Floats, shares: Floats, epsilon: flo
 
 
 def _error_of(rows: SignedRows, shares: Sequence[Fraction], epsilon: float, gram: Floats | None = None) -> float:
-    """Return the weighted variance at shares that spend the level; ``gram`` has the weights, by default of the cells'
-    mean variance.
-    """
+    """Return tr(M X^-1) at shares that spend the level; M is ``gram``, by default for the cells' mean variance."""
     A = np.array(rows)
     weights = np.eye(A.shape[1]) / A.shape[1] if gram is None else gram
     return float(_errors(A, _loads(A), np.array([[float(share) for share in shares]]), epsilon, weights)[0])

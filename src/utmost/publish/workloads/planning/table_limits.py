@@ -126,7 +126,7 @@ def limited(request: PlanRequest, search: Callable[[PlanRequest], Shares], *, re
 
 
 def equal_split(request: PlanRequest) -> Shares:
-    """Give each wanted part's marginal its budget share, and scale the shares to spend the level."""
+    """Give each marginal of `own_marginals` the budget share of its part, and scale the shares to spend the level."""
     domain, unit = request.workload.domain, request.unit
     marginals, budget = own_marginals(request.workload), budget_shares(request.workload)
     shares: dict[Marginal, Fraction] = {}

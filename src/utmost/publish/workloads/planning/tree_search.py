@@ -22,7 +22,7 @@ _LATTICE = 1000
 def least_tree_shares(
     workload: Workload, unit: Unit, epsilon: Number | Level, condition: ShareCondition | None = None
 ) -> dict[Marginal, Fraction]:
-    """Return shares of the levels, multiples of 1/1000, with little error; by default under the first condition."""
+    """Return shares of little error, multiples of 1/1000; ``condition`` is by default the first one for the unit."""
     # Start from the share 1 of each single level, from equal shares of the wanted levels, and from equal shares of all.
     # The result is never worse than a start, but not proved to be the best.
     chosen = share_conditions(unit, workload.domain.size)[0] if condition is None else condition
@@ -54,7 +54,7 @@ def _descended(error: TreeError, start: Floats) -> tuple[float, Floats]:
 
 
 def _exchanged(error: TreeError, shares: Floats, level: int, finer_level: int) -> tuple[float, Floats]:
-    """Return the best point on the line between two levels: a scan, refined by golden section."""
+    """Return the error and the shares after the best exchange between two levels."""
     total = shares[level] + shares[finer_level]
 
     def at(part: float) -> tuple[float, Floats]:

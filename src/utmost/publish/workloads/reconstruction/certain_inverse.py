@@ -20,7 +20,7 @@ _STEPS, _ROUNDS = 12, 2
 
 
 def rounded_inverse(matrix: Array, scale: int) -> Array:
-    """Return scale M^-1, each entry rounded to the nearest integer, halves up; M has Python integers, (m, m)."""
+    """Return scale * M^-1 with entries rounded to the nearest integer, halves up; M has Python integers, (m, m)."""
     size = len(matrix)
     if not size:
         return np.zeros((0, 0), dtype=object)
@@ -90,7 +90,7 @@ def _float_start(matrix: Array, digits: int) -> fmpz_mat | None:
 
 
 def _interval_start(whole: fmpz_mat, digits: int) -> fmpz_mat:
-    """Return the inverse by intervals of twice the digits; 0 if these cannot exclude that the matrix is singular."""
+    """Return the inverse by intervals of twice as many digits; 0 if a singular matrix is not excluded."""
     size = whole.nrows()
     with working_precision(2 * digits):
         try:

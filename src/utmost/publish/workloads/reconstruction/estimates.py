@@ -44,12 +44,12 @@ class LeastSquares(Protocol):
         """Return a number for each group of a marginal; equal numbers mean equal error distributions."""
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
-        """For each measured marginal, return its noise's coefficients in the forms, each with its number of sums."""
+        """For each measured marginal, count the sums whose noise has the same coefficients in the forms' estimates."""
 
     def on_cells(
         self, measured: Mapping[Marginal, NDArray[Any]]
     ) -> tuple[SumSquares, dict[Marginal, tuple[NDArray[Any], int]]]:
-        """Return the least-squares problem of a clean table, in sums of cells; and its measured sums with divisors."""
+        """Return a clean table's least-squares problem, and the sums of cells measured in it, with their divisors."""
 
 
 @runtime_checkable
@@ -61,9 +61,9 @@ class CoefficientsAlong(LeastSquares, Protocol):
         """The index of the axis along which the distributions differ."""
 
     def coefficients(self, marginal: Marginal, others: Sequence[int]) -> list[tuple[Marginal, Floats, int]]:
-        """Return the coefficients of measured noise in the sums of a marginal along the axis.
+        """Return the coefficients of the measured sums' noise in the estimates of a marginal's sums along the axis.
 
-        ``others`` selects one group on the other axes.
+        ``others`` has the index of one group on each other axis.
         """
 
 

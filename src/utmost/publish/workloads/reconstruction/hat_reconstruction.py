@@ -88,7 +88,7 @@ class HatReconstruction:
         return form.of(sums, form.marginal) / divisor
 
     def values(self, measured: Mapping[Marginal, NDArray[Any]], forms: Sequence[ProductForm]) -> list[Fraction]:
-        """Estimate several forms; each marginal on which forms are defined is estimated only once."""
+        """Estimate several forms; forms over one marginal are computed from one estimate of this marginal."""
         for form in forms:
             self.check_determined(form)
         estimated = {
@@ -137,7 +137,7 @@ class HatReconstruction:
                 raise not_determined(self.domain, form.marginal, self.weights)
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """Return a number for each group, the same for equal indices along the axis and equal sizes on all others."""
+        """Number the groups: by their index along the axis of hat functions, and by their sizes on other axes."""
         frame = self._split
         rest = frame.others(marginal)
         others = frame.blocks.kinds(rest).reshape(frame.rest.group_shape(rest))
@@ -167,7 +167,7 @@ class HatReconstruction:
         return self, {marginal: (sums, 1) for marginal, sums in measured.items()}
 
     def coefficients(self, marginal: Marginal, others: Sequence[int]) -> list[tuple[Marginal, Floats, int]]:
-        """Return triples: a measured marginal, coefficients (groups, terms) within 10^-12, their multiplicity."""
+        """Return triples: measured marginal, coefficients (groups, terms) within 10^-12, how often these occur."""
         frame = self._split
         axis = self.domain.axes[frame.place]
         form = frame.cells_of(marginal, others)
@@ -316,9 +316,7 @@ class _AxisSplit:
         return list(Counter(zip(*rows, strict=True)).items())
 
     def share(self, space: HatSpace, which: int, keys: Sequence[Any]) -> Fraction:
-        """Return the coefficient of a form's projection to an eigenspace, for these classes of groups of the other
-        axes.
-        """
+        """Return a form's coefficient, projected to an eigenspace, for one class of groups on each other axis."""
         share = Fraction(1, self.rest.size)
         for a, (chain, level) in enumerate(zip(self.blocks.chains, space.space, strict=True)):
             share *= keys[a][which * len(chain) + chain.index(level)]
@@ -329,7 +327,7 @@ class _AxisSplit:
         return factors or [np.ones(1, dtype=object)]
 
     def _part(self, factor: NDArray[Any], axis: int, level: int, groups: int) -> NDArray[Any]:
-        """Return the sums over groups of a factor's part in a level's eigenspace, times the axis' size."""
+        """Project a factor on the eigenspace of ``level``; return its sums over groups, times the axis' size."""
         chain = self.blocks.chains[axis]
         after = chain.index(level) + 1
         projected = self._averaged(factor[None, :], 0, level, axis)
@@ -338,7 +336,7 @@ class _AxisSplit:
         return np.add.reduceat(projected[0], self.rest.axes[axis].group_starts(groups))
 
     def _averaged(self, cells: NDArray[Any], place: int, level: int, axis: int | None = None) -> NDArray[Any]:
-        """Return the averages over the groups of a level, repeated for each cell, times the axis' size."""
+        """Replace each cell by the mean of its group of a level, times the axis' size."""
         along = self.rest.axes[place if axis is None else axis]
         sums = np.add.reduceat(cells, along.group_starts(level), axis=place + 1)
         return np.take(sums * along.groups(level), along.group_of(level), axis=place + 1)

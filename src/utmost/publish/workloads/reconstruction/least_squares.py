@@ -197,7 +197,7 @@ class Reconstruction:
         return tuple(min(levels) for levels in zip(*bases, strict=True))
 
     def _parts(self, forms: Sequence[ProductForm], axis: int) -> dict[int, list[int]]:
-        """For each level of an axis' chain, return the axis' factor of `energies` for each form, times its size."""
+        """For each level of an axis and each form, return the axis' factor in `energies`, times the axis' size."""
         factors = np.array([form.factors[axis] for form in forms], dtype=object)
         size = self.domain.axes[axis].size
         # Below this bound, int64 can hold the sums of squares.
@@ -230,7 +230,7 @@ class Reconstruction:
         return {space: scale * math.prod(part) for space, part in zip(self.spaces(base), product(*parts), strict=True)}
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:
-        """For each measured marginal, return its noise's coefficients in the forms, each with its number of sums."""
+        """For each measured marginal, count the sums whose noise has the same coefficients in the forms' estimates."""
         # Groups with the same coefficients on every axis are treated as one class, so the cost depends only on the
         # axes.
         base = self._common_base(forms)
@@ -363,7 +363,7 @@ class Reconstruction:
         return block or even_block(self.domain.axes[axis], level)  # 0: even_block refuses
 
     def _level(self, axis: int, level: int) -> tuple[int, int]:
-        """Return the finest level with the same groups, and the groups' size (0 if their sizes differ); cached."""
+        """Return the finest level with the groups of ``level``, and their size (0 if it differs); cached."""
         known = self._sizes.get((axis, level))
         if known is None:
             values = self.domain.axes[axis]

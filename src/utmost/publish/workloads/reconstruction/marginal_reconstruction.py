@@ -154,7 +154,7 @@ class MarginalReconstruction:
         return {place: share for place, share in zip(places, shares, strict=True) if share}
 
     def _part(self, measured: Mapping[Marginal, NDArray[Any]], space: MarginalSpace) -> tuple[NDArray[Any], int]:
-        """Return a space's part, times 2^20 and the axes' ratios of group numbers; and the part's largest entry."""
+        """Return the data's part in a space, times 2^20 and a ratio for each axis; and the largest number in it."""
         # Cached parts are valid only for the same measured sums.
         if self._measured[0] is not measured:
             self._measured[0] = measured
@@ -195,7 +195,7 @@ class MarginalReconstruction:
     def _added_up(
         self, measured: Mapping[Marginal, NDArray[Any]], place: int, levels: Mapping[int, int]
     ) -> tuple[NDArray[Any], tuple[int, ...]]:
-        """Add up a measured marginal's sums to the levels of a space; return them, and the axes with differences."""
+        """Add up a measured marginal's sums to a space's levels; return the new sums, and the axes with differences."""
         axes = self._spaces.measured_axes[place]
         shape = [1 if level is None else self._groups(axis, level) for axis, level in axes]
         sums = measured[self._spaces.marginals[place]].reshape(shape)

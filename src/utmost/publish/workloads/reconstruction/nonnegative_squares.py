@@ -61,7 +61,7 @@ def nonnegative_least_squares(
     tolerance: float = 1e-6,
     facts: PublicFacts | None = None,
 ) -> NonNegative:
-    """Return the x >= 0 nearest to the measured sums for which the facts hold; ``tolerance`` is for each cell."""
+    """Return the x >= 0 nearest to the measured sums for which the facts hold, within ``tolerance`` in each cell."""
     # This takes some hundred passes over the cells and the marginals, and several times that many with facts.
     domain = reconstruction.domain
     if not reconstruction.curvatures[0]:

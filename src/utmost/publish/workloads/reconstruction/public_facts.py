@@ -160,7 +160,7 @@ class PublicFacts:
 
     @property
     def ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The lower and upper bounds of each cell; a cell is at most every bounded sum that contains it."""
+        """The lower and upper bound of each cell; a cell is no larger than any public sum that contains it."""
         lower = np.zeros(self.domain.shape, dtype=object)
         upper = np.full(self.domain.shape, inf, dtype=object)
         for marginal, (_, highest) in self.bounds.items():

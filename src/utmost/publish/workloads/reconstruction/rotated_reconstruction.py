@@ -1,4 +1,4 @@
-"""Least squares from measured sums and differences of two columns, separately: a cell is (sum +- difference)/2."""
+"""Least squares from measured sums x and differences y of two columns, separately: cells are (x + y)/2, (x - y)/2."""
 
 import math
 from collections.abc import Mapping

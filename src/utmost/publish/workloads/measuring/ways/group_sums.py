@@ -164,14 +164,14 @@ def _components(workload: Workload, marginals: tuple[Marginal, ...]) -> tuple[Va
 
 
 def exactly_charged(theorem: str) -> str:
-    """Reword a theorem for shares that add up to more than 1, as they may if one individual cannot change so much."""
+    """Reword a theorem for shares that add up to more than 1, which some units allow (see `unit_charge`)."""
     for plain, exact in _EXACTLY.items():
         theorem = theorem.replace(plain, exact)
     return theorem
 
 
 def of_largest_share(unit: Unit, shares: Shares, level: Level) -> tuple[Level, dict[Marginal, Fraction]]:
-    """Return the level of the largest share, and all shares as fractions of the largest."""
+    """Let m be the largest share, at least 1: return the level of share m, and all shares divided by m."""
     # Reduce a share first if it is so large that the variance of its noise would be 0 in floats.
     loudest = Fraction(max(1.0, _LOUDEST / max(1.0, float(level_of_cells(unit, level).epsilon_float))))
     bounded = {marginal: min(share, loudest) for marginal, share in shares.items()}

@@ -82,7 +82,7 @@ class Measurement(Protocol):
 def bounds_without_marginals(
     workload: Workload, unit: Unit, level: Level, why: str, together: str | None = None
 ) -> WorkloadBounds:
-    """Return all lower bounds but that over given marginals; ``why`` is the reason why this one is missing."""
+    """Return the lower bounds of all classes but "given marginals"; ``why`` says why that class has no bound."""
     rows = None if unit.needs_sizes else together
     # To protect individuals who change only one row is easier, so a lower bound for these holds for more rows, too.
     is_alone = unit.is_shared or (together is not None and rows is None)

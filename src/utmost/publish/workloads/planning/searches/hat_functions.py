@@ -66,7 +66,7 @@ class HatSearch:
 
 
 def _shares(request: PlanRequest, condition: ShareCondition) -> Shares:
-    """Return the spacings and shares of least error, along any axis with wanted ranges, prefixes or windows."""
+    """Search along each axis with wanted ranges, prefixes or windows; return the best shares of all searches."""
     even = EvenLevels.of(request.workload)
     places = axes_in_order(even.workload)
     searched = [_SpacingSearch(even.workload, place, request.level_of_cells, condition).best() for place in places]

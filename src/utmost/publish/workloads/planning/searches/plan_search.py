@@ -73,7 +73,7 @@ class FoundSums(NamedTuple):
         return measurement.variances(request.workload, request.unit, self.shares, request.level)
 
     def value(self, request: PlanRequest, *, aim: str = "mean") -> float:
-        """Return the weighted sum of mean variances at the level of the request; with that aim, the largest term."""
+        """Return the sum of weighted mean variances, or the largest one if ``aim`` is "largest"."""
         variances = self.variances(request)
         weighted = [float(part.weight) * variances[part.name] for part in request.workload.parts]
         return max(weighted) if aim == "largest" else sum(weighted)
