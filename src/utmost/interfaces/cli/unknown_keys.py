@@ -45,7 +45,7 @@ class UnknownKeys:
     ] = None
     shares: Annotated[
         int | None,
-        option("N", "Number of equal shares that each person divides among their values, say 60."),
+        option("N", "Number of shares that each person divides equally among the person's values, say 60."),
     ] = None
 
     def check_unused(self, level: options.LevelOptions) -> None:

@@ -57,7 +57,7 @@ def bounds(
 
     utmost bounds contributions.csv --domain domain.json --epsilon 9/10
 
-    CONTRIBUTIONS is a table of `utmost count --contributions at-most=1,2,5`, and is released first.
+    Count CONTRIBUTIONS by `utmost count --contributions at-most=1,2,5`, and release them first.
 
     More: docs/reference/counting.md
     """

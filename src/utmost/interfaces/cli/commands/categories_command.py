@@ -73,9 +73,15 @@ def categories(
     labels: Annotated[list[str] | None, option("NAMES", "Categories, fixed beforehand, separated by commas.")] = None,
     categories: Annotated[int | None, option("K", "Number of categories, in place of --labels.")] = None,
     level: options.LevelOptions,
-    size: Annotated[int | None, option("D", "Number of categories in a report; by default the best.")] = None,
+    size: Annotated[
+        int | None, option("D", "Number of categories in a report; by default the number with the least error.")
+    ] = None,
     short: Annotated[
-        bool, flag("Report the number of a block, a fixed set of categories: fewer bits, the same error.", "--short")
+        bool,
+        flag(
+            "Report only the index of a set of categories in a fixed list of sets (blocks); the error stays the same.",
+            "--short",
+        ),
     ] = False,
     save: Annotated[
         Path | None, option("FILE", "File for the survey's labels, level and blocks; needs --short.")

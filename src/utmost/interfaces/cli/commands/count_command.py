@@ -55,11 +55,11 @@ def count(
     *,
     people: people_options.CountingOptions,
     part: Annotated[
-        str | None, option("AXIS", "Axis whose labels have no person in common; each label gets a file.")
+        str | None, option("AXIS", "Axis; each of its labels gets a file, and each person is counted in one file only.")
     ] = None,
     together: Annotated[
         str | None,
-        option("AXIS", "Axis of 2 to 5 values; a person's cells along it are kept or removed together."),
+        option("AXIS", "Axis of 2 to 5 values; a person's cells that differ only in it are kept or removed together."),
     ] = None,
     contributions: Annotated[
         str | None,

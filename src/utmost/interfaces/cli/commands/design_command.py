@@ -186,7 +186,7 @@ def design(
     check: file_options.Check = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the best private mechanism for a prior and a loss, and prove its distance from the best.
+    """Find the best private mechanism for a prior and a loss, up to a proven excess loss.
 
     utmost design --space counts:5 --epsilon alpha=1/2 --prior uniform --loss absolute --out design.json
 

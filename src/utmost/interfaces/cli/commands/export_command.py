@@ -33,7 +33,7 @@ def export(
     out: Annotated[Path, option("FOLDER", "New folder for the files.")],
     space: options.SpaceSpec = None,
     rounded: Annotated[
-        bool, flag("Round the probabilities first to 61 bits; the level stays the same.", "--round")
+        bool, flag("Round the probabilities to 61 bits; they still satisfy the level.", "--round")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:

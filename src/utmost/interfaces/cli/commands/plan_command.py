@@ -78,7 +78,9 @@ def plan(
             'Wanted tables: "department sex", "sex=2" (weight 2), "" (total), "ranges of age", "tables of 2 columns".',
         ),
     ] = None,
-    per_answer: Annotated[bool, flag("Apply weights to each answer, not each table.")] = False,
+    per_answer: Annotated[
+        bool, flag("Weight the variance of each cell of a wanted table, not the table's mean variance.")
+    ] = False,
     level: options.LevelOptions,
     up_to: Annotated[str | None, option("NUMBER", "Largest epsilon to which the release will be relaxed.")] = None,
     share: Annotated[
@@ -96,19 +98,19 @@ def plan(
         str | None, option("NAME", "Neighbours: add-remove (default), or change-one (twice the noise).")
     ] = None,
     nonnegative: Annotated[
-        bool, flag("State that no person lowers a cell; `utmost count` proves it under change-one.")
+        bool, flag("State that no person lowers a cell; under change-one, `utmost count` proves this.")
     ] = False,
     exactly: Annotated[
         bool, flag("State that each person is in exactly --at-most cells; then the total has no noise.")
     ] = False,
     together: Annotated[
-        str | None, option("AXIS", "Axis of 2 to 5 values; one person changes whole rows of cells along it.")
+        str | None, option("AXIS", "Axis of 2 to 5 values; the --at-most cells form whole rows along it.")
     ] = None,
     method: Annotated[
         str | None,
         option(
             "NAME",
-            "Method to choose sums: marginals, 'hat functions', independent, rotated, signed or rows.",
+            "Kind of plan to search for: marginals, 'hat functions', independent, rotated, signed or rows.",
         ),
     ] = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,

@@ -70,7 +70,7 @@ def read(
         file_options.File | None,
         argument(
             "FILE",
-            "Released table, or release by a plan: file or https:// address.",
+            "Released file, or its https:// address.",
             parser=file_options.published,
         ),
     ] = None,
@@ -90,7 +90,7 @@ def read(
     level: options.LevelOptions,
     statement: file_options.StatementFile = None,
     confidence: options.Confidence = DEFAULT_CONFIDENCE,
-    clamped: Annotated[bool, flag("State that noisy counts were clamped to 0..n; refuse others.")] = False,
+    clamped: Annotated[bool, flag("State that noisy counts were clamped to 0..n; refuse counts outside.")] = False,
     plot: options.Plot = None,
     spelling: table_options.TextFileOptions,
     out: Annotated[Path | None, option("FILE", "File for the table of answers, or for one answer (.json).")] = None,

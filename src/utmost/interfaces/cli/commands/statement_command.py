@@ -72,15 +72,15 @@ def statement(
     region: Annotated[str, option("TEXT", "Region that the data describe.")] = "",
     description: Annotated[str, option("TEXT", "Short description.")] = "",
     published: Annotated[str, option("YYYY-MM-DD", "Date of publication.")] = "",
-    sector: Annotated[str | None, option("NAME", "Sector in the registry, say Government.")] = None,
-    product: Annotated[str, option("NAME", "Kind of product in the registry, say Dataset.")] = "Summary statistics",
+    sector: Annotated[str | None, option("NAME", "Sector of the data product, say Government.")] = None,
+    product: Annotated[str, option("NAME", "Kind of data product, say Dataset.")] = "Summary statistics",
     author: Annotated[list[str] | None, option("NAME", "Author of the registry entry; repeatable.")] = None,
     source: Annotated[str, option("TEXT", "Links to the product and to texts about it.")] = "",
     license: Annotated[str, option("NAME", "SPDX name of the table's licence, say CC-BY-4.0.")] = "",
     html: Annotated[Path | None, option("FILE", "File for one page to read or print (.html).")] = None,
     package: Annotated[
         Path | None,
-        option("FILE", "File to describe the released .csv: datapackage.json; a CSVW file goes beside it."),
+        option("FILE", "File that describes the released .csv: datapackage.json; a CSVW file goes beside it."),
     ] = None,
     sdmx: Annotated[Path | None, option("FILE", "File for the table as an SDMX-CSV 2.0 message (.csv).")] = None,
     structure: Annotated[
@@ -91,7 +91,9 @@ def statement(
         option("COLUMN=ID", "SDMX component of a column, by default the column's name in capitals; repeatable."),
     ] = None,
     column: Annotated[str | None, option("NAME", "Released column that is the SDMX measure.")] = None,
-    out: Annotated[Path | None, option("FILE", "File for the registry's entry (.yaml); - prints it.")] = None,
+    out: Annotated[
+        Path | None, option("FILE", "File for the entry of the OpenDP registry (.yaml); - prints it.")
+    ] = None,
     schema: Annotated[
         str | None,
         option("KIND", "Print the JSON Schema of a kind of file: statement, recipe, plan, ...", first=_print_schema),

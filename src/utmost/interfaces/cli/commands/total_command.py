@@ -77,12 +77,12 @@ def total(
         str | None,
         option(
             "NUMBERS",
-            "Numbers for which the labels stand: all in order (20,35,55), or by name (old=90,none=0).",
+            "Numbers for which the column's labels stand: all in order (20,35,55), or by name (old=90,none=0).",
         ),
     ] = None,
     sums: Annotated[
         file_options.File | None,
-        file_options.file_option("FILE", "Release of sums, to divide by the counts of RELEASE."),
+        file_options.file_option("FILE", "Release of sums, which are divided by the counts of RELEASE."),
     ] = None,
     median: Annotated[str | None, option("COLUMN", "Column of bins whose median is computed.")] = None,
     quantile: Annotated[str | None, option("COLUMN=Q", "Column of bins whose quantile is computed: age=1/4.")] = None,

@@ -61,7 +61,7 @@ def trust(
     level: options.LevelOptions,
     at: Annotated[
         list[str] | None,
-        option("DISTANCE=EPSILON", "Epsilon of members at this distance or farther; repeatable."),
+        option("DISTANCE=EPSILON", "Epsilon of members at DISTANCE or farther from the owner; repeatable."),
     ] = None,
     value: Annotated[
         file_options.File | None, file_options.file_option("FILE", "File with the integer to share.")

@@ -32,7 +32,7 @@ def withhold(
     *,
     below: Annotated[str | None, option("NUMBER", "Withhold cells whose noisy value is below this number.")] = None,
     relative_margin: Annotated[
-        str | None, option("PART", "Withhold a cell whose margin exceeds this part of its value, say 1/4.")
+        str | None, option("PART", "Withhold cells whose margin exceeds PART times the value, say 1/4.")
     ] = None,
     complementary: Annotated[bool, flag("Withhold further cells, so that no withheld cell follows from sums.")] = False,
     mark: Annotated[

@@ -126,7 +126,7 @@ ReleaseFile = Annotated[
     File,
     argument(
         "RELEASE",
-        "Released table, or release by a plan: file or https:// address.",
+        "Released file, or its https:// address.",
         parser=published,
     ),
 ]
@@ -136,7 +136,7 @@ TableFile = Annotated[
 ]
 TableOrFolder = Annotated[
     File,
-    argument("TABLE", "File of the table, or folder of .parquet files.", parser=table_or_folder),
+    argument("TABLE", "Table file, or folder of .parquet files.", parser=table_or_folder),
 ]
 TableOut = Annotated[
     Path | None,

@@ -137,7 +137,7 @@ class CountingOptions(PersonOptions):
         option("AXIS=NAMES", "Columns of counts, each included in the next column: outcome=admitted,applicants."),
     ] = None
 
-    individual: Annotated[str | None, option("TEXT", 'One individual, in words: "one household".')] = None
+    individual: Annotated[str | None, option("TEXT", 'Words for one individual, say "one household".')] = None
 
     def counted(
         self,

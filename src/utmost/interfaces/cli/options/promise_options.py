@@ -90,7 +90,7 @@ class PromiseTexts:
 
     title: ClassVar[str] = "Privacy unit"
 
-    individual: Annotated[str | None, option("TEXT", 'One individual, in words: "one household".')] = None
+    individual: Annotated[str | None, option("TEXT", 'Words for one individual, say "one household".')] = None
 
     @property
     def given(self) -> dict[str, Any]:

@@ -73,8 +73,9 @@ class OnceOptions:
         MadeOnce | None,
         option(
             "WHAT",
-            "Noise that is never relaxed: cells (one person raises or lowers them), counts (only raises them), row or "
-            "row-counts (cells or counts of one row), one-way (all one-way tables) or tables (those of --want).",
+            "Noise that is drawn once and never relaxed, for cells (one person raises or lowers them), counts (one "
+            "person only raises them), row or row-counts (cells or counts of which one person changes only one row), "
+            "one-way (all one-way tables) or tables (those of --want).",
         ),
     ] = None
 

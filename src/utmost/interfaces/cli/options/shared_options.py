@@ -45,7 +45,7 @@ LOSS = option("LOSS", "Loss: absolute, squared, binary, power:1.5 or losses.csv.
 LossName = Annotated[str, LOSS]
 SpaceSpec = Annotated[
     str | None,
-    option("SPEC", "Secrets: line:6 or places:towns.csv."),
+    option("KIND:SIZE", "Secrets: line:6 or places:towns.csv."),
 ]
 Plot = Annotated[Path | None, option("FILE", "Picture to draw (.svg, .png, .pdf).")]
 Sign = Annotated[
@@ -76,8 +76,8 @@ NewDataVersion = Annotated[
 ]
 DryRun = Annotated[bool, flag("Show the run's cost; write nothing.")]
 Format = Annotated[str | None, option("NAME", "Table format: csv, tsv, jsonl, feather, parquet or xlsx.", "--format")]
-Separator = Annotated[str | None, option("CHAR", "Cell separator of a text file, say ;")]
-Encoding = Annotated[str | None, option("NAME", "Encoding of a text file, say cp1252.")]
+Separator = Annotated[str | None, option("CHAR", "Cell separator, say ;")]
+Encoding = Annotated[str | None, option("NAME", "Text encoding, say cp1252.")]
 Decimal = Annotated[str | None, option("MARK", "Decimal mark, if not a point.")]
 Header = Annotated[list[str] | None, option("NAMES", "Column names, if a text file has no header.")]
 MissingMarks = Annotated[list[str] | None, option("MARKS", "Texts that mark missing cells, say NA,n/a.")]

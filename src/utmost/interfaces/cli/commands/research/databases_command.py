@@ -83,7 +83,7 @@ def databases(
 ) -> None:
     """Decide whether a mechanism that sees the whole database loses less than one that sees only a count.
 
-    With a prior over counts the database gains nothing (Ghosh et al. 2009, Proposition 6.2); --conflict shows
+    With a prior over counts, both lose the same (Ghosh et al. 2009, Proposition 6.2); --conflict shows
     Theorem 6.3.
 
     More: docs/theory/designs.md

@@ -114,7 +114,7 @@ def kernels(
 ) -> None:
     """List or count the kernels of a privacy type: all its mechanisms are mixtures of them.
 
-    The number is exact for rational alpha.
+    The number of kernels is exact for rational alpha.
 
     More: docs/theory/designs.md
     """

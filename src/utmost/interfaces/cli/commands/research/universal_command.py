@@ -111,7 +111,7 @@ def universal(
     *,
     asked: research_options.PrivacyTypeOptions,
     loss: Annotated[
-        str, option("LOSS", "Loss: absolute, squared, binary, nib (1 if right), power:3 or losses.csv.")
+        str, option("LOSS", "Loss: absolute, squared, binary, nib (1 if the answer is right), power:3 or losses.csv.")
     ] = "absolute",
     mechanism: Annotated[
         str | None, option("NAME", "Mechanism to judge: geometric, randomized-response or channel.csv.")
@@ -124,7 +124,7 @@ def universal(
 
     utmost research universal --space discrete:3 --epsilon alpha=1/2 --loss binary
 
-    Irrational alpha is exact in the file, rounded on the screen, and 100 times slower.
+    With an irrational alpha, the file has exact numbers and the screen rounded ones; the search is 100 times slower.
 
     More: docs/theory/designs.md
     """
