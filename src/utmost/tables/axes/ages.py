@@ -27,8 +27,8 @@ def ages(
 ) -> Axis:
     """An axis of age groups: the age, in completed years on a declared day, is computed from birth dates.
 
-    A person completes a year on the birthday; a person born on 29 February completes it on 1 March in other years.
-    Birth dates after the declared day, and ages outside the groups, are outside the domain.
+    A person completes a year on the birthday; a person born on 29 February completes it on 1 March in years without
+    this day. Birth dates after the declared day, and ages outside the groups, are outside the domain.
 
     Args:
         column: Column of birth dates: dates, or text that `periods` reads.

@@ -60,7 +60,8 @@ class Axis(Display):
         missing: Label for missing cells, the last label; if None, they count as ``other``, or are left out.
         clock: Reader of times, for periods, or None for other axes.
         truth: Whether booleans were declared, so that booleans in the data are read. The labels are text.
-        rows: For listed keys, the values of each key, that of the coarsest column first, or None for other axes.
+        rows: For listed keys, the values of each key, beginning with the value in the coarsest column; None for other
+            axes.
         spelling: Declared marks in the cells of the axis' column.
         column: Name of the events' column that has the values, or None if it is the name of the finest level.
         on: For ages, the day on which they are computed from birth dates, or None for other axes.
@@ -125,8 +126,8 @@ class Axis(Display):
         return (*sizes_of_levels, self.size)
 
     def groups(self, level: int) -> int:
-        """The number of groups of a level: 1 for "all" and for a difference, and the number of hat functions for the
-        level -s.
+        """The number of groups of a level: 1 for "all" and for a difference, and the number of hat functions of spacing
+        s for the level -s.
         """
         if level == DIFFERENCE:
             return 1
@@ -172,7 +173,8 @@ class Axis(Display):
         return replace(self, labels=(kept,), starts=starts, edges=edges, other=other, missing=missing)
 
     def group_labels(self, level: int) -> tuple[Label, ...]:
-        """The labels of a level's groups. The label of a hat function names its first and its last value.
+        """The labels of a level's groups. The label of a hat function names the first and the last value to which it
+        gives a weight.
 
         >>> plain(range(4)).group_labels(-3)
         ('0..0', '0..3', '2..3')
@@ -206,7 +208,7 @@ class Axis(Display):
 
     @property
     def declared(self) -> int:
-        """Number of values without ``other`` and ``missing``, which come after them."""
+        """Number of declared values, which come before the labels ``other`` and ``missing``."""
         return self.size - len(self.extras)
 
     def text(self, value: Any) -> str | None:
@@ -347,8 +349,8 @@ def plain(
     """An axis of listed values, in the order of the list.
 
     Args:
-        labels: Values, which must differ as text: text, integers, booleans, or intervals of pandas.cut, which become
-            text.
+        labels: Values: texts, integers, booleans, or intervals of pandas.cut. No two values may be equal when they are
+            written as text.
         other: Label for all other values of the data; if None, they are left out.
         missing: Label for missing cells, the last one; if None, they count as ``other``, or are left out.
         column: Events' column that has the values; by default the column with the name of the axis.

@@ -54,7 +54,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Periods of one kind. Each consists of ``times`` units, such as 2 ISO weeks, which begin on Monday."""
+    """Periods of one kind. Each period has ``times`` units, such as 2 ISO weeks. An ISO week begins on Monday."""
 
     unit: str
     times: int = 1
@@ -139,7 +139,9 @@ class Clock:
             raise OutOfRange("a pattern with %z needs a time zone", came="none", where="zone", remedy=remedy)
 
     def span(self, cell: Any) -> Span | None:
-        """The span of a date, time, text or integer on this clock, or None for no time and for an unusable zone."""
+        """The span of a date, time, text or integer on this clock, or None if ``cell`` is no time or its zone is
+        unusable.
+        """
         if isinstance(cell, tuple):  # a tuple in the data is no time; below, a tuple is a span
             return None
         if isinstance(cell, np.datetime64):

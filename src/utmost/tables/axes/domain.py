@@ -180,9 +180,10 @@ class Domain(Display):
 
     @property
     def period_names(self) -> dict[str, str]:
-        """The names of the levels of time, by their kind of period.
+        """Map each kind of period, such as "month", to the name of the level with periods of this kind.
 
-        A kind is left out if several levels have it, or if a level has its name.
+        A kind is left out if several levels have periods of this kind, or if any level of the domain has the name of
+        the kind.
 
         >>> from utmost.workloads import periods
         >>> Domain(date=periods("2025", "2027", every="month")).period_names
@@ -279,8 +280,8 @@ class Domain(Display):
 
     @classmethod
     def listed(cls, rows: Any, *, names: Sequence[str] | None = None, other: Label | None = None) -> "Domain":
-        """The domain of a list of keys of several columns, with one cell for each key. The arguments are those of
-        `listed`.
+        """The domain of a list of keys of several columns, with one cell for each key. The arguments are those of the
+        function `utmost.workloads.listed`.
 
         >>> keys = [("enwiki", "Main"), ("enwiki", "Paris"), ("frwiki", "Paris")]
         >>> pages = Domain.listed(keys, names=["wiki", "page"])

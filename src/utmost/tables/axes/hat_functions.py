@@ -6,7 +6,7 @@ apart, and lie beyond both ends of the axis, so that every value has a positive 
 the sums under all hat functions by s together. A hat function of spacing 1 would be a single value.
 
 A measured marginal is a tuple with a number for each axis: the number of a level, -1 for the difference of an axis with
-two values, -s for the hat functions of spacing s, or a number beyond these for rows that a plan lists (see
+two values, -s for the hat functions of spacing s, or a number below -10^6 for rows that a plan lists (see
 `product_rows` and proofs/theory/workloads.md).
 """
 

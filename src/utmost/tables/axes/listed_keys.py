@@ -3,8 +3,8 @@ every column.
 
 Examples of such columns are the wiki and the page, or the region and the municipality. The list of keys is one axis.
 The levels of the axis are the columns, the last column first: a group of the finest level is one key, a group of the
-next level contains the keys that agree except in the last column, and so on. All cells with one value in any of the
-columns are a set of keys, so their sum also follows from a release.
+next level contains the keys that agree except in the last column, and so on. The keys with a given value in any one
+column are a set of cells, so the sum over these keys also follows from a release.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -130,8 +130,8 @@ def edges(
             "[65, inf)". By default, it is True if all edges are integers. All cells must then be integers; for decimals
             pass False.
         groups: Dict from names to coarser levels, the finest first. A level is a list of its edges, which must be edges
-            of the level before, from the first to the last; or a mapping from the label of each group to the labels of
-            neighbours on the level before: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
+            of the level before and include its first and last edge; or a mapping from the label of each group to the
+            labels of neighbours on the level before: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.
         spelling, below, above, other, missing, column: Arguments of `bins`.
 
     Raises:

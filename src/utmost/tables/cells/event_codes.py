@@ -167,8 +167,8 @@ class PersonCodes:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextsInArrow(Sequence[str]):
-    """The texts of persons by code, stored in an Arrow array without missing cells. The Arrow array replaces the Python
-    list `Persons.texts`.
+    """The texts that identify persons, in the order of the persons' codes, stored in an Arrow array instead of a Python
+    list.
     """
 
     column: Any

@@ -84,8 +84,8 @@ class Spelling:
                 raise OutOfRange(required, came=repr(self.currency), remedy="Write, for example, $, EUR or kg.")
 
     def completed_by(self, general: "Spelling") -> "Spelling":
-        """The spelling of one column: marks that its axis declares override those of ``general``, the whole table.
-        The missing marks of both are used.
+        """The spelling of one column: marks that its axis declares override those of ``general``, the spelling of the
+        whole table. The missing marks of both spellings are used.
         """
         if general in (self, PLAIN_SPELLING):
             return self

@@ -44,7 +44,9 @@ class DuckRelation(LocalFrame):
             raise Unsupported(f"relations need DuckDB {_LEAST} or later", came=version, remedy="Update DuckDB.")
 
     def schema(self) -> Any:
-        """The Arrow schema of the rows. Integers of 128 bits are marked as undeclared."""
+        """The Arrow schema of the rows. Columns of 128-bit integers are marked, because DuckDB, and not the user, may
+        have chosen this type.
+        """
         # DuckDB itself chooses 128 bits for sums, and for the integers of a file that contains a large one.
         schema = _reader(self.native.limit(0)).read_all().schema
         for at, kind in enumerate(map(str, self.native.types)):

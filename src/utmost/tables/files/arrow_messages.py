@@ -24,7 +24,7 @@ class _Record:
     at: int
 
     def place(self, field: int) -> int | None:
-        """Return where a field is stored, or None if it has its default."""
+        """Return where a field is stored, or None if the file omits the field because it has the default value."""
         vtable = self.at - struct.unpack_from("<i", self.content, self.at)[0]
         (size,) = struct.unpack_from("<H", self.content, vtable)
         if 4 + 2 * field >= size:

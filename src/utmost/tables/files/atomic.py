@@ -35,8 +35,8 @@ _DRAWN_AGAIN = "Another run publishes new noise and spends epsilon a second time
 
 
 def check_absent(path: Path, *, draws: bool = False) -> None:
-    """Check that a file can be written here. With ``draws``, the error also says that another run would draw new
-    noise.
+    """Check that no file has this path, and that a file can be created there. With ``draws``, the error also says that
+    another run would draw new noise.
     """
     _check_unused(path, draws=draws)
     _check_can_be_made(path)
@@ -111,7 +111,9 @@ def write_together(writers: Mapping[Path, Writer], *, owner_only: bool = False, 
 
 
 def check_free_name(path: Path, *, overwrite: bool, draws: bool = False) -> None:
-    """Check that a file may be written here: no file of this name exists, or it may be overwritten."""
+    """Check that a file may be written here: no file has this path, or ``overwrite`` is True and the existing file can
+    be replaced.
+    """
     if not overwrite:
         return check_absent(path, draws=draws)
     _check_replaceable(path)

@@ -1,8 +1,8 @@
 """Read CSV in blocks of rows. NumPy finds the starts and ends of all cells in a megabyte at once.
 
 There are two readers. `csv_table.records` uses Python's csv module, and defines the cells of a file. The reader in this
-module gives the same cells for files whose quotes are where programs write them, and whose lines all end in the same
-way. Any other file raises `NotInBlocks`, and `csv_table.records` reads or refuses it.
+module gives the same cells for files in which quotes stand only around whole cells, and doubled inside them, and whose
+lines all end in the same way. Any other file raises `NotInBlocks`, and `csv_table.records` reads or refuses it.
 """
 
 from collections.abc import Iterator

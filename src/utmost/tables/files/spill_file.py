@@ -1,4 +1,4 @@
-"""A temporary file with several parts of bytes, which is removed however the process ends."""
+"""A temporary file for several sequences of bytes, called parts; the file is removed however the process ends."""
 
 from collections.abc import Iterator
 from tempfile import TemporaryFile
@@ -7,8 +7,8 @@ from typing import Any
 
 
 class SpillFile:
-    """Stores the bytes of several parts on the disk. The bytes of each part are read in the order in which they were
-    added.
+    """Stores several sequences of bytes ("parts") on the disk. The bytes of each part are read in the order in which
+    they were added.
     """
 
     # The file is in the temporary folder (`TMPDIR`), without a name if the operating system allows that. Then nobody

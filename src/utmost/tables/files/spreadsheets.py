@@ -102,7 +102,7 @@ def _lines(statement: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _plain(column: Iterable[Any]) -> list[Any]:
-    """Convert the cells of a column for Excel. All become text if one is an integer that Excel would round."""
+    """Convert a column's cells for Excel. All cells become text if one cell is an integer that Excel would round."""
     cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in plain_cells(column)]
     if any(isinstance(cell, int) and abs(cell) >= _DIGITS for cell in cells):
         return [None if cell is None else str(cell) for cell in cells]

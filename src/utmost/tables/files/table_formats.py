@@ -153,7 +153,9 @@ def read_feather(path: Path) -> Any:
 
 
 def text_size(arrow: Any, batch: Any) -> int:
-    """Return the bytes of all texts of an uploaded batch; a dictionary stores a text once for many rows."""
+    """Return the size in bytes of all texts of an uploaded batch, where a text that a dictionary stores once counts for
+    each row.
+    """
     compute, types, size = extra("pyarrow.compute", "tables"), arrow.types, 0
     for column in batch.columns:
         of = column.type.value_type if types.is_dictionary(column.type) else column.type

@@ -48,7 +48,9 @@ class TableAdapter(Protocol):
         return f"row {row + 1} (index {row})"
 
     def with_columns(self, table: Any, columns: Mapping[str, Column], after: Mapping[str, str]) -> Any:
-        """A table of the same kind with new or replaced columns; a new column comes after ``after[name]``."""
+        """A table of the same kind with new or replaced columns; a new column ``name`` comes after the column
+        ``after[name]``.
+        """
 
     def without(self, table: Any, names: Sequence[str]) -> Any:
         """A table of the same kind without these columns, without metadata, and without cells of removed rows."""
