@@ -111,6 +111,34 @@ def test_resumed_it_is_charged_with_exactly_what_was_lost(here):
             ledger.resume("again")
 
 
+def test_a_receipt_of_lost_events_holds_once_they_are_charged(here):
+    """Also after a second loss, of the event that charged the first; not for events that no witness knew."""
+    receipts = []
+
+    def after(ledger):
+        ledger.relax("r", TABLE, epsilon=2)
+        receipts.append(ledger.receipt())
+        ledger.view("r", epsilon=1)
+
+    put_back(here, after)
+    for _ in range(2):
+        with opened(here) as ledger:
+            ledger.resume("the disk died")
+            ledger.check(receipts[0])
+            ledger.publish("s", TABLE, ut.Promise(**PROMISE), epsilon=1, dataset="r")
+            receipts.append(ledger.receipt())
+            assert ledger.status().quarantine is None
+        shutil.copy(here / "old.db", here / "l.db")
+    shutil.copy(here / "old.w", here / "w")
+    with opened(here) as ledger, pytest.raises(Quarantined):
+        ledger.check(receipts[1])
+    with opened(here) as ledger:
+        ledger.resume("ledger and witness were put back", {"r": 9})
+        for receipt in receipts:
+            with pytest.raises(Quarantined):
+                ledger.check(receipt)
+
+
 def test_losing_only_views_costs_nothing(here):
     """A view is a function of stored responses and of random bits: the release may be relaxed as before."""
     put_back(here, lambda ledger: ledger.view("r", epsilon="1/4").table)

@@ -3,6 +3,7 @@
 import pytest
 
 from utmost.errors import LedgerDamaged
+from utmost.interfaces.service.service_context import newest_receipt, put_receipt
 from utmost.ledger import Ledger
 from utmost.service import Service
 
@@ -42,3 +43,16 @@ def test_a_record_under_another_name_is_refused(records):
     )
     with pytest.raises(LedgerDamaged):
         records.read(lambda store: store.get("t", "m"))
+
+
+def test_the_newest_receipt_stays_when_an_earlier_request_writes_last(tmp_path):
+    """A request takes its receipt before it writes it, so that two requests may write in the other order."""
+    with Ledger.open(tmp_path / "l.db", create=True) as ledger:
+        records = Service(ledger).context.records
+        receipts = [ledger.receipt()]
+        for limit in range(1, 10):  # the tenth event: numbers, not texts, are compared
+            ledger.budget("wages", limit=limit)
+            receipts.append(ledger.receipt())
+    for written in (receipts[8], receipts[9], receipts[0], receipts[8]):
+        records.write(lambda store, line=written: put_receipt(store, line))
+    assert records.read(newest_receipt) == receipts[9]

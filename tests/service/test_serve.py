@@ -291,6 +291,22 @@ def test_the_records_know_what_an_older_ledger_and_witness_do_not(starts, tmp_pa
     assert "quarantine" not in starts(ledger)
 
 
+def test_what_a_resumed_ledger_was_charged_for_is_not_missing_again(starts, tmp_path):
+    """Only the ledger was put back, and resumed with its witness before the service started again."""
+    ledger, older = tmp_path / "l.db", tmp_path / "older"
+    starts(ledger)
+    shutil.copy(ledger, older)
+    with Ledger.open(ledger) as opened:
+        service = Service(opened, approvals=False)
+        ada = service.bearers.make(None, "k", "Ada", "curator", (Grant("*"),))[0]
+        publish_by(service, ada, "k", "wages", TABLE, level(1), TERMS)
+        opened.view("wages", epsilon="1/2")  # an event after the receipt
+    shutil.copy(older, ledger)
+    with Ledger.open(ledger) as opened:
+        opened.resume("the disk was replaced")
+    assert "quarantine" not in starts(ledger)
+
+
 def test_a_start_says_that_the_records_are_gone(run, starts, tmp_path):
     """Without tokens beside releases, either nobody served the ledger before, or its records were lost: those of a
     backup are good beside the newer ledger."""

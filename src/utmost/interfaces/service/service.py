@@ -75,7 +75,7 @@ class Service:
             self.ledger.check(receipt)
         except (KeyRefused, Quarantined):  # of another ledger with this key; or events were lost
             held = self.ledger.receipt()
-            self.context.records.write(lambda store: put_receipt(store, held))
+            self.context.records.write(lambda store: put_receipt(store, held, only_newer=False))
 
     def is_ready(self) -> bool:
         """Check that the stores of the records and of the ledger respond."""

@@ -18,6 +18,7 @@ from utmost.errors import OutOfRange, RequestReused, UnknownRecord
 from utmost.interfaces.service.access.tokens import Token
 from utmost.interfaces.service.records import Records, RecordTransaction
 from utmost.interfaces.service.trail import is_noted, note, note_once_a_day
+from utmost.publish.ledger.verification import is_newer_receipt
 
 T = TypeVar("T")
 
@@ -130,9 +131,12 @@ def names_of(store: RecordTransaction, names: Iterable[str]) -> frozenset[str]:
     return frozenset(person)
 
 
-def put_receipt(store: RecordTransaction, receipt: str) -> None:
+def put_receipt(store: RecordTransaction, receipt: str, *, only_newer: bool = True) -> None:
     """Record the newest receipt of the ledger, which shows at the next start whether an older ledger was put back."""
-    store.put("receipt", "newest", {"receipt": receipt})
+    before = newest_receipt(store)
+    # A request that took its receipt earlier may write it later.
+    if before is None or not only_newer or not is_newer_receipt(before, receipt):
+        store.put("receipt", "newest", {"receipt": receipt})
 
 
 def newest_receipt(store: RecordTransaction) -> str | None:

@@ -305,6 +305,8 @@ class Accounts:
     def check(self, receipt: str) -> None:
         """Check that the ledger still contains everything that it contained when the receipt was made.
 
+        Events count as contained if the witness had them when `resume` charged for their loss.
+
         Raises:
             Quarantined: if something is missing; the ledger is in quarantine from then on.
             KeyRefused: if the receipt is of another ledger, or is not a receipt.

@@ -1,7 +1,7 @@
 """The event log of a ledger: events are appended in transactions, and each transaction checks all earlier events."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -227,7 +227,10 @@ class EventLog:
                 came="the witness of another ledger",
                 where=str(self.witness.path),
             )
-        return rollback_loss(state_of(self.key, seen[:common]), state_of(self.key, seen), transaction.state)
+        loss = rollback_loss(state_of(self.key, seen[:common]), state_of(self.key, seen), transaction.state)
+        # A lost "resumed" event has charged what was lost before it, and the charge is lost and charged again with it.
+        earlier = (one for number, body, _ in seen[common:] for one in read_event(number, body).facts.get("lost", ()))
+        return replace(loss, events=(*earlier, *(last.hex() for _, _, last in seen[common:])))
 
     def _present_state(self, rows: Rows) -> State:
         """Return the state of the store; read only the events after the last one that this process has read."""

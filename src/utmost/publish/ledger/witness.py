@@ -222,6 +222,7 @@ class RollbackLoss:
     missing: Mapping[str, tuple[Level, ...]]  # Lost levels of each dataset, to charge to its budget
     closed: tuple[ReleaseKey, ...]  # Releases and mechanisms that lost answers and must not be relaxed
     limits: Mapping[str, Level]  # Lost limits of datasets; the smaller one, if the ledger has another
+    events: tuple[str, ...] = ()  # MACs of the lost events, in hexadecimal
 
 
 def rollback_loss(common: State, witness: State, ledger: State) -> RollbackLoss:

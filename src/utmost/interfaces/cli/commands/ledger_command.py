@@ -306,7 +306,7 @@ def receipt(
         if check is not None:
             opened.check(check)
         line = opened.receipt()
-    text = line if check is None else "The ledger has all events of the receipt."
+    text = line if check is None else "The ledger has all events of the receipt, or was charged for those that it lost."
     if answer.give({"receipt": line, "checked": check is not None}):
         click.echo(text)
 

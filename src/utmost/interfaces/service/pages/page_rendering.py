@@ -112,7 +112,7 @@ DONE = {
     "revoked": "The token is revoked.",
     "limited": "The limit is set.",
     "waits": "The limit is set. No release uses this dataset yet: check the spelling of its name.",
-    "holds": "The ledger still has all events of the receipt.",
+    "holds": "The ledger still has all events of the receipt, or was charged for those that it lost.",
 }
 """Messages that a page shows after a form, by the value of `done` in the address; the value itself is never shown."""
 
