@@ -7,8 +7,8 @@ combination of vertices never decreases the sum. So the largest posterior measur
 
     max sum_v w_v phi(v)   subject to   sum_v w_v v = u,   w >= 0,
 
-over the vertices v, with u the uniform distribution. A vector y with y . v >= phi(v) for all v proves that no mechanism
-exceeds y . u.
+over the vertices v, with u the uniform distribution. A vector y with y . v >= phi(v) for all vertices v proves that no
+mechanism has a posterior measure above y . u.
 """
 
 from collections.abc import Callable
@@ -208,8 +208,8 @@ def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertif
 
 
 def product_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate of a product space. The mechanism, the dual and the bounds are products, with one factor
-    for each part of the space.
+    """Return the certificate of a product space: its mechanism, dual and bounds are products of those of the parts of
+    the space.
     """
     parts = product_parts(ptype)
     certificates = [] if parts is None else [shortest(part, kind)[1] for part in parts]
@@ -265,10 +265,10 @@ def capacity(
 ) -> Capacity:
     """Return the largest leakage of a channel, or of any mechanism of a privacy type.
 
-    - Without a measure, the result is the largest leakage for any gain and any prior. The multiplicative capacity of a
-      channel is sum_y max_x C[x, y], between 1 and the number of secrets. The additive capacity of a channel, for gains
-      whose vulnerabilities lie between 0 and 1, is 1 - sum_y min_x C[x, y], between 0 and 1. The capacity of a type is
-      the largest capacity of its mechanisms.
+    - Without a measure, the result is the largest leakage over all gains and all priors. The multiplicative capacity of
+      a channel is sum_y max_x C[x, y], between 1 and the number of secrets. The additive capacity of a channel, for
+      gains whose vulnerabilities lie between 0 and 1, is 1 - sum_y min_x C[x, y], between 0 and 1. The capacity of a
+      type is the largest capacity of its mechanisms.
     - With a measure and a channel, the result is the largest leakage over all priors (see `Measure.capacity`).
     - With a measure and a type, the result is the largest additive leakage of any mechanism at one prior (see
       `capacity_over_vertices`).
@@ -285,7 +285,8 @@ def capacity(
 
     Raises:
         Unsupported: if the type is too large for every method, or if no method is known for the measure.
-        OutOfRange: if the kind is unknown, or if a prior is given without a type and a measure.
+        OutOfRange: if ``kind`` is neither "multiplicative" nor "additive", or if a prior is given without a type and a
+            measure.
         WrongKind: if ``of`` is the type of a policy; call `policy_capacity` for it.
 
     Cost: O(n) for counts and equal distances. Otherwise, for k classes of equivalent secrets, the cost of a k x k

@@ -8,9 +8,11 @@ that for every secret j and every v in C
     multiplicative:  sum_x z_x v_x >= v_j;  then  sum_y max_x M[x, y] <= sum_x z_x  for every M of the type;
     additive:        sum_x z_x v_x <= v_j;  then  sum_y min_x M[x, y] >= sum_x z_x  for every M of the type.
 
-For z >= 0 it is enough to check, for each secret j, the column alpha^(+-d(x,j)): sum_x z_x alpha^(+-d(x,j)) >= 1 (<=
-1). A dual z with negative entries also needs multipliers lambda >= 0 of single inequalities v_x >= alpha^d(x,y) v_y,
-such that their combination for each j is at most z - e_j (or e_j - z).
+For z >= 0 it is enough to check one column v for each secret j: for the multiplicative capacity that sum_x z_x
+alpha^d(x,j) >= 1, and for the additive capacity that sum_x z_x alpha^-d(x,j) <= 1. A dual z with negative entries also
+needs, for each j, multipliers lambda >= 0 of the inequalities v_x - alpha^d(x,y) v_y >= 0. Let e_j be the j-th unit
+vector: the coefficients of the sum of lambda times these inequalities must be at most z - e_j for the multiplicative
+capacity, and at most e_j - z for the additive capacity.
 
 Bounds are exact if all alpha^d are rational; otherwise they are rounded outward.
 """
@@ -71,8 +73,8 @@ class PairMultipliers(Display):
 
 @dataclass(frozen=True, slots=True)
 class UniformDual:
-    """The dual z_x = 1 / sum_y alpha^(+-d(x, y)), for a space in which every secret x has the same distances to the
-    others.
+    """The dual of a space in which every secret has the same distances to the others: z_x is 1 / sum_y alpha^d(x, y)
+    for the multiplicative capacity, and 1 / sum_y alpha^-d(x, y) for the additive capacity.
     """
 
 
@@ -87,7 +89,7 @@ Dual = Array | UniformDual | ProductDual
 
 
 def attained(ptype: PrivacyType, kind: CapacityKind, mechanism: CapacityMechanism) -> ValueBounds:
-    """Return bounds of sum_y max_x M[x, y] (multiplicative) or sum_y min_x M[x, y] (additive), if M is valid."""
+    """Return bounds of sum_y max_x M[x, y] or, for the additive kind, of sum_y min_x M[x, y]; check M first."""
     if mechanism.shape[0] != ptype.space.size:
         raise PromiseBroken(f"the mechanism must have {ptype.space.size} rows", came=mechanism.shape[0])
     if isinstance(mechanism, Channel):
@@ -208,9 +210,7 @@ def largest_power(ptype: PrivacyType) -> Fraction:
 
 
 def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> ValueBounds:
-    """Return bounds of n / s, where s is the row sum of alpha^(+-d). The mechanism alpha^(+-d) / s and the dual 1 / s
-    both have this value.
-    """
+    """Return bounds of n / s, the value of the mechanism alpha^(sign d) / s, whose rows of powers have the sum s."""
     profile = distance_profile(ptype.space)
     if profile is None:
         raise PromiseBroken("every secret must have the same distances to the others", came=ptype.space)
@@ -221,9 +221,7 @@ def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> ValueBo
 
 
 def slacks(ptype: PrivacyType, kind: CapacityKind, dual: Array, multipliers: PairMultipliers) -> Array:
-    """Return z - e_j (or e_j - z) minus the combination of inequalities, for each j, rounded down; shape (secrets,
-    j).
-    """
+    """Return the columns z - e_j (additive: e_j - z) minus the sum of j's multiplied inequalities, rounded down."""
     n, sign = ptype.space.size, 1 if kind == "multiplicative" else -1
     slack = np.empty((n, n), dtype=object)
     slack[:] = (sign * dual)[:, None]

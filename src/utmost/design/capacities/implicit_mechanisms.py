@@ -34,8 +34,8 @@ from utmost.errors import OutOfRange
 
 
 def product_parts(ptype: PrivacyType) -> tuple[PrivacyType, ...] | None:
-    """Return the privacy types of the parts of a product space, in whose list of secrets the last part varies fastest;
-    None for any other space.
+    """Return the privacy types of the parts of a product space that lists secrets with the last part varying fastest;
+    else None.
     """
     # Distances of parts add up, so alpha^d is the product of the powers of the parts. So if columns v and w are
     # private, v kron w is private. The columns alpha^d(., j) and 1 / alpha^d(., j) have this form. Hence mechanisms,
@@ -179,7 +179,8 @@ class UniformMechanism(ImplicitMechanism):
     """The mechanism M[x, j] = alpha^(sign d(x, j)) / s, for spaces in which all rows of alpha^(sign d) have the same
     sum s.
 
-    For equal distances, sign 1 gives randomised response, and sign -1 its dual.
+    If all distances are equal, sign 1 gives randomised response, in which the true secret is the most likely outcome,
+    and sign -1 gives the mechanism in which the true secret is the least likely outcome.
 
     Attributes:
         ptype: Privacy type on n secrets that all have the same `distance_profile`.
@@ -207,7 +208,9 @@ class UniformMechanism(ImplicitMechanism):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProductMechanism(ImplicitMechanism):
-    """The mechanism A kron B kron ..., with one mechanism for each part of a secret. The last part varies fastest."""
+    """The mechanism A kron B kron ..., with one mechanism for each part of a secret. In the lists of secrets and of
+    outcomes, the last part varies fastest.
+    """
 
     parts: "tuple[CapacityMechanism, ...]"
 
@@ -239,9 +242,9 @@ class EnvelopeFacts(Display):
 class EnvelopeMechanism(ImplicitMechanism):
     """The mechanism M[x, c] = max_y alpha^d(x, y) heights[y, c], with a rest column that makes the rows sum to 1.
 
-    Each column is the smallest column that satisfies the level and is nowhere below its heights. Heights that satisfy
-    the level up to rounding hardly change. Only the rest column may violate the level, so only the rest column needs a
-    check.
+    Each column is the smallest column that satisfies the level and is nowhere below its heights. If the heights satisfy
+    the level up to rounding, the column is hardly larger than its heights. Only the rest column may violate the level,
+    so only the rest column needs a check.
 
     Attributes:
         ptype: Privacy type on n secrets.
@@ -356,8 +359,8 @@ class LatticeMechanism(ImplicitMechanism):
 
 
 def two_columns(side: int, epsilon: float) -> NDArray[np.float64]:
-    """Return the geometric mechanism with its columns merged into two, by the end at which a column is least; shape
-    (side, 2), or (1, 1) if the side is 1.
+    """Return the geometric mechanism with its columns merged into two, (side, 2): one merges all columns that are least
+    at one end, the other all columns that are least at the other end. For one count, return [[1]].
     """
     if side == 1:
         return np.ones((1, 1))

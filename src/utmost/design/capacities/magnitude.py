@@ -15,10 +15,10 @@ Write a = alpha and q = 1/a. For N counts the clamped geometric mechanism attain
     additive        1 - a^m  for N = 2m + 1,  1 - 2 a^(m+1) / (1 + a)  for N = 2m + 2;
 
 the dual of the multiplicative capacity is the vector of the column factors `GeometricMatrix.scales`; the dual of the
-additive capacity is positive only at the middle count or counts. If every secret has the same distances to the others,
-then E / s with E = a^d attains the multiplicative capacity n / s, and F / s with F = q^d the additive capacity
-1 - n / s, where s is the row sum of E or F; the dual is uniform. The multiplicative capacity is n / (1 + (n - 1) a) for
-equal distances and (2 / (1 + a))^b for strings of b bits.
+additive capacity is positive only at the middle count or counts. Suppose that every secret has the same distances to
+the others. Let s be the sum of a row of E = a^d, and t the sum of a row of F = q^d. Then E / s attains the
+multiplicative capacity n / s, F / t attains the additive capacity 1 - n / t, and both duals are uniform. The
+multiplicative capacity is n / (1 + (n - 1) a) for equal distances and (2 / (1 + a))^b for strings of b bits.
 
 Source: [fernandes2022], corollaries 20 and 22; the additive part of corollary 22 has a misprint: the correct value is 1
 - n / (1 + (n - 1) q).
@@ -30,9 +30,10 @@ rises from t^m / 2 (for 2m + 1 counts) or t^(m+1) / (1 + t) (for 2m + 2 counts) 
 other column is 1 - g. Use level e p for the rows and e q for the columns of the lattice, with p^2 + q^2 = 1. The
 product g h is private on the lattice, because |log g(r)h(c) - log g(s)h(d)| <= e p |r-s| + e q |c-d| <= e |(r,c) -
 (s,d)| by the Cauchy-Schwarz inequality. Let (p, q) point along the diagonal of a lattice with odd sides, and let D be
-the distance from the middle to a corner. Each of the four columns has the least entry alpha^D / 4, and the dual z =
-alpha^D on the middle proves that no mechanism has a smaller sum. So the additive capacity is 1 - alpha^D. For even
-sides, the same mechanism and a dual z on the middle points give two bounds.
+the distance from the middle to a corner. Each of the four columns has the least entry alpha^D / 4, and the dual z,
+which is alpha^D at the middle point and 0 elsewhere, proves that no mechanism has a smaller sum of least entries. So
+the additive capacity is 1 - alpha^D. For even sides, the same mechanism gives one bound of the capacity, and a dual z
+that is positive only at the middle points gives the other bound.
 """
 
 from fractions import Fraction
@@ -168,8 +169,8 @@ def weighting(similarity: Similarity, classes: Classes) -> Array | None:
 
 
 def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -> Array:
-    """Return the matrix (k, k) whose entry (A, B) is the sum of table[kinds[x, y]] over all y in class B, where x
-    represents class A.
+    """Return the matrix (k, k) whose entry (A, B) is the sum of table[kinds[x, y]] over y in class B, for one x in
+    class A.
     """
     k = len(classes)
     reduced = np.zeros((k, k), dtype=table.dtype) if table.dtype != object else np.full((k, k), Fraction(0))
@@ -187,7 +188,7 @@ def reduced_similarity(similarity: Similarity, classes: Classes, table: Array) -
 
 
 def spread(values: list[Fraction], classes: Classes) -> Array:
-    """Return an array (n,) with, for each secret, the value of its class."""
+    """Return an array (n,) that has, for each secret, the value of the secret's class."""
     return objects(values)[classes.labels]
 
 

@@ -8,7 +8,7 @@ With E = alpha^d and F = 1/E, the best bounds of the capacities from duals z >= 
 Every feasible z bounds the capacity. A mechanism attains the bound if its column j has the entry w_j at j and is as
 steep as possible (w_j E, or w_j F) at every secret x with z_x > 0. A small linear program finds the other entries of
 this mechanism. If this program has no solution, the capacity may be smaller than the bound (for some metrics it is),
-and a larger program has to decide.
+and only a larger program can compute the capacity.
 
 **For large types there are two bounds, which are often equal.**
 
@@ -126,7 +126,7 @@ def by_packing(
 
 
 def bound_by_packing(ptype: PrivacyType, kind: CapacityKind, packed: Packing, dual: Array) -> CapacityCertificate:
-    """Return the certificate of ``dual`` and the mechanism that `mechanism_and_dual` computes from the packing."""
+    """Return the certificate made of ``dual`` and the mechanism that `mechanism_and_dual` computes from the packing."""
     mechanism, _ = mechanism_and_dual(ptype, packed.weights)
     return CapacityCertificate(ptype, kind, mechanism, dual)
 
@@ -221,7 +221,7 @@ def by_envelope(
 
 
 def scaled_envelope(ptype: PrivacyType, heights: Floats) -> EnvelopeMechanism:
-    """Return the upper envelopes of columns whose rows nearly sum to 1, scaled so that the rest column is private."""
+    """Return the envelopes of ``heights``, whose rows nearly sum to 1, scaled so that the rest column is private."""
     # Scale the columns by theta, which is computed as in `mechanism_and_dual`.
     facts = EnvelopeMechanism(ptype, heights).facts()
     least, most = facts.least, facts.most
@@ -293,7 +293,7 @@ class _MovedEntries:
         return np.clip(moved, 0.0, 1.0)
 
     def _solved(self, rows: NDArray[np.int64], powers: Floats) -> Floats:
-        """Return m with the least largest |row sum - 1|, subject to the inequalities ``rows`` and low <= m <= high."""
+        """Return the m that minimises the largest |row sum - 1|, subject to ``rows`` and low <= m <= high."""
         f = len(self.free)
         count, p = int(self.entry.max()) + 1, len(rows)
         _, leaders = np.unique(self.entry.min(axis=1), return_index=True)

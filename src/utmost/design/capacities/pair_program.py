@@ -204,7 +204,7 @@ class Triples:
 
     @classmethod
     def of(cls, ptype: PrivacyType, similarity: Similarity, pairs: PairClasses) -> "Triples":
-        """Return the inequalities of a type for all essential edges and all j. Cost: O(n) for each edge."""
+        """Return the inequalities of a type for all essential edges and all columns j. Cost: O(n) for each edge."""
         n = ptype.space.size
         edges = ptype.space.edges
         both = np.concatenate([edges, edges[:, ::-1]])

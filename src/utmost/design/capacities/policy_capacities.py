@@ -44,11 +44,12 @@ class PolicyCapacity(Display):
 
 
 def policy_capacity(ptype: PolicyType, kind: CapacityKind = "multiplicative") -> PolicyCapacity:
-    """Return the largest leakage of any mechanism of the privacy type of a symmetric policy, for any gain and prior.
+    """Return the largest leakage, over all gains and priors, of any mechanism of the privacy type of a symmetric
+    policy.
 
     Raises:
         Unsupported: if the policy is not symmetric, or if a part is too large for every method.
-        OutOfRange: if the kind is unknown.
+        OutOfRange: if ``kind`` is neither "multiplicative" nor "additive".
 
     >>> from utmost.spaces import Policy, counts
     >>> two = PolicyType(Policy.product(Policy.public(2), counts(5)), alpha="1/2")

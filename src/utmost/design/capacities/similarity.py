@@ -121,7 +121,9 @@ def row_sums(ptype: PrivacyType, weights: Array, sign: int) -> tuple[list[Fracti
 
 
 def scaled_table(similarity: Similarity, sign: int) -> tuple[Array, Array, int]:
-    """Return alpha^(sign d) for each distance as integers over one denominator, rounded down and up; equal if exact."""
+    """Return alpha^(sign d) for each distance: the numerators rounded down, those rounded up, and the common
+    denominator.
+    """
     if similarity.is_rational:
         exactly = similarity.fractions if sign > 0 else 1 / similarity.fractions
         scale = lcm(*(p.denominator for p in exactly.tolist()))

@@ -78,8 +78,8 @@ class Channel(Display):
         matrix: Nonnegative matrix (n, m) of float64 or Fractions.
         secrets: Names of the rows, or None.
         outcomes: Names of the columns, or None.
-        tolerance: Largest distance of the sum of a float64 row from 1 (solvers round at about 1e-9). An exact row must
-            sum to exactly 1.
+        tolerance: Largest accepted distance of the sum of a float64 row from 1 (solvers round at about 1e-9). An exact
+            row must sum to exactly 1.
 
     Raises:
         NotAChannel: if an entry is negative, or if the sum of a row is not 1.

@@ -77,7 +77,9 @@ class NamedMechanism:
     remap: OutcomeRemap | None = None  # remap that is applied to each outcome
 
     def draw(self, secrets: Any, shape: Shape, randomness: Randomness | None, method: DrawMethod | None) -> Any:
-        """Draw outcomes as `outcomes` does, but for publication: predictable randomness raises PromiseBroken."""
+        """Draw outcomes as the method `outcomes` does, but for publication: predictable randomness raises
+        PromiseBroken.
+        """
         bits = unpredictable(randomness, where="draw", instead="utmost.testing.seeded_draw")
         return self.outcomes(secrets, shape, bits, method)
 

@@ -152,8 +152,8 @@ class GeometricMatrix(Display):
         return determinant
 
     def _scale(self, floats: bool) -> tuple[Fraction | float, Fraction | float]:
-        """Return the factor c of the two outermost counts, and the factor of all other counts. For a single count, both
-        are 1.
+        """Return the factor c of the columns of both outermost counts (1 for a single count), and that of all other
+        columns.
         """
         if floats or not self.level.is_rational:
             e = self.level.epsilon_float
@@ -163,7 +163,7 @@ class GeometricMatrix(Display):
         return (Fraction(1) if self.size == 1 else 1 / (1 + a)), (1 - a) / (1 + a)
 
     def _gap(self, floats: bool) -> Fraction | float:
-        """Return 1 - alpha^2, without cancellation."""
+        """Return 1 - alpha^2, computed without cancellation of digits."""
         if floats or not self.level.is_rational:
             return float(-np.expm1(-2 * self.level.epsilon_float))
         return 1 - self.level.alpha_fraction() ** 2

@@ -204,7 +204,7 @@ def planar_geometric_channel(
     distance. Replacing a point outside the grid by the nearest grid point is post-processing.
 
     Args:
-        rows, cols: Grid, see `spaces.grid`.
+        rows, cols: Numbers of rows and columns of the grid, see `spaces.grid`.
         epsilon, alpha: Privacy level of one step of the grid, as epsilon or as alpha.
 
     Returns:
@@ -247,9 +247,7 @@ _ONE, _BEYOND, _ALL = range(3)
 
 
 def _offsets(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return two tables for one axis, indexed by secret and outcome, about the offsets that are clamped to the outcome:
-    their kind (_ONE, _BEYOND or _ALL), and the smallest of their sizes.
-    """
+    """Return, for each secret and outcome on an axis, which offsets lead to the outcome, and the smallest of them."""
     x, y = np.arange(size)[:, None], np.arange(size)[None, :]
     kind = np.where((y == 0) | (y == size - 1), _BEYOND if size > 1 else _ALL, _ONE)
     return np.broadcast_to(kind, (size, size)), abs(x - y)

@@ -221,7 +221,7 @@ class Dominance:
 
     @property
     def vertices(self) -> Array:
-        """All vertices of the type as columns (n, N), which are computed again at each call."""
+        """All vertices of the type as the columns of an array (n, N), computed again at each call."""
         return exact_weights(vertices(self.ptype))
 
     def verify(self) -> bool:
@@ -254,8 +254,8 @@ class Dominance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conflict:
-    """A certificate that every mechanism of the type has a regret of at least ``regret`` at one or more of
-    ``priors``.
+    """A certificate that every mechanism of the type has, at one or more of the priors in ``priors``, a regret of at
+    least ``regret``.
     """
 
     # Let mu be weights of the priors, u_v(pi) = min_w sum_x pi_x v(x) l(x, w), and z a vector with z . v <= sum_k mu_k

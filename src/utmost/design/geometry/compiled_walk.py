@@ -243,9 +243,7 @@ def _spanning_verdict(walk: Walk, k: int) -> int:
 
 @compiled_inside
 def _cast_rays(walk: Walk, k: int, start: int) -> bool:
-    """Compute rays of the columns from ``start`` on, for n - 2 chosen columns. Return False if the target is too small
-    for the error bounds.
-    """
+    """Write the rays of the columns from ``start`` on into ``walk.rays``; return False if error bounds are too wide."""
     # Let s be the entry of a column in rows[1] after rows[0] has cleared the target from rows[1]. Columns p and q
     # complete a kernel of size n if and only if s_p > 0 > s_q and rays[p] + rays[q] > 0 in every entry before the last:
     # then p / |s_p| + q / |s_q| is a positive multiple of the target, and the entries of the sum of rays are
@@ -323,7 +321,7 @@ def _entry_is_zero(walk: Walk, k: int, entry: int, i: int, j: int) -> bool:
 
 @compiled_inside
 def _close_verdict(walk: Walk, k: int, i: int, j: int, bound: float) -> int:
-    """Return 0 (no kernel) if some entry of rays[i] + rays[j] is zero, else 2 (open)."""
+    """Return the verdict 0 (no kernel) if some entry of rays[i] + rays[j] is zero, else the verdict 2 (open)."""
     # An entry is a coefficient up to a factor, and no coefficient of a kernel is 0.
     for c in range(k + 1):
         if abs(walk.rays[i, c] + walk.rays[j, c]) <= bound and _entry_is_zero(walk, k, c, i, j):
@@ -413,9 +411,7 @@ def _complete(walk: Walk, k: int, start: int, ups: NDArray[np.int64], downs: NDA
 
 @compiled_inside
 def _doubt_all(walk: Walk, k: int, start: int, j: int) -> None:
-    """Store every pair with column j once, as an open set. The s of column j (see `_cast_rays`) is nonzero, and its
-    sign is open.
-    """
+    """Store each pair of column j, whose s (see `_cast_rays`) has an open sign, with another column as an open set."""
     m, n = walk.tableau.shape[2] - 1, walk.tableau.shape[1]
     # If both columns of a pair have an open sign, the call for the earlier column stores it.
     for i in range(start, m):
@@ -442,8 +438,8 @@ def complete(walk: Walk) -> bool:
 
 @compiled
 def resume_walk(walk: Walk, patience: int) -> bool:
-    """Continue the walk. Return True when arrays are nearly full or ``patience`` sets have been completed, and False at
-    the end.
+    """Continue the walk. Return True if the walk paused because its arrays were nearly full or ``patience`` sets had
+    been completed, and False if the walk has ended.
     """
     n, m = walk.tableau.shape[1], walk.tableau.shape[2] - 1
     ups, downs = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)

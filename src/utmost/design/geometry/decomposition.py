@@ -82,11 +82,11 @@ class Decomposition(Display):
 def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
     """Write a channel of the type as a refinement of a mixture of kernels of the type, in exact numbers.
 
-    First, every column is written as a sum of multiples of vertices. A step subtracts the largest possible multiple of
-    a vertex on the smallest face that contains the column. The subtraction makes one more pair of secrets tight. The
-    steps end when the column is 0. Then the vertices of all columns are divided into kernels. A step finds a kernel
-    among the vertices by Caratheodory's reduction, and subtracts the largest possible multiple of it, which uses up at
-    least one vertex.
+    First, every column is written as a sum of multiples of vertices: the largest possible multiple of a vertex on the
+    smallest face that contains the column is subtracted from the column until nothing is left. Each subtraction makes
+    one more pair of secrets tight. Then the vertices of all columns are divided into kernels: Caratheodory's reduction
+    finds a kernel among the vertices, and the largest possible multiple of this kernel, which uses up at least one
+    vertex, is subtracted until no vertex is left.
 
     Args:
         ptype: Type with rational alpha^d.
@@ -94,7 +94,8 @@ def decompose(ptype: PrivacyType, channel: Channel) -> Decomposition:
 
     Raises:
         Unsupported: if the channel has float64 entries, or if some alpha^d is irrational.
-        PromiseBroken: if the channel is not of the type; the message names secrets and outcome.
+        PromiseBroken: if the channel is not of the type; the message names the two secrets and the outcome that show
+            it.
 
     Source: [fernandes2022], theorem 3. Cost: O(n^3) for each column, then at most n m elimination steps of O(n^3).
 
@@ -138,7 +139,7 @@ class RationalCone:
 
     @classmethod
     def of(cls, ptype: PrivacyType, channel: Channel) -> "RationalCone":
-        """Return the cone of a type; raise if a column of the channel lies outside."""
+        """Return the cone of a type; raise an error if a column of ``channel`` lies outside the cone."""
         distances = Distances.of(ptype.space)
         powers = LogPowers.of(ptype.level, distances)
         if not powers.is_rational or not channel.is_exact:

@@ -99,7 +99,7 @@ def refinement_distance(
 
     Raises:
         NotAChannel: if the channels have different numbers of secrets.
-        OutOfRange: if the class of gains is unknown, or if the prior is invalid.
+        OutOfRange: if ``gains`` names no class of gains, or if the prior is invalid.
         Unsupported: if a channel or the prior has floats.
 
     Cost: a linear program of (m + n) k variables, solved in rationals.
@@ -142,9 +142,9 @@ def refinement_distance(
 def additive_capacity_at(channel: Channel | object, prior: object, *, gains: Gains = "unit") -> RefinementDistance:
     """Return the largest additive leakage of a channel at a prior, over a class of gains, exactly.
 
-    The result is the distance of the channel from a channel that reveals nothing, with a gain that attains it. (For a
-    third class, in which the gains of each action differ by at most 1, the largest leakage is
-    sum_y sum_x (p_x C[x, y] - p_x p(y))^+, which is at least the value for "unit".)
+    The result is the distance of the channel from a channel that reveals nothing, together with a gain function that
+    attains this distance. (For a third class, in which the gains of each action differ by at most 1, the largest
+    leakage is sum_y sum_x (p_x C[x, y] - p_x p(y))^+, which is at least the value for "unit".)
 
     Args:
         channel: Channel (n, m) of rationals.

@@ -193,9 +193,7 @@ def count_height_functions(graph: BipartiteGraph) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _SweepStep:
-    """One step of the sweep, for one node: its slot in a state, the slots of its visited neighbours, and the slots that
-    become free.
-    """
+    """One visited node: its slot in a state, the slots of its visited neighbours, and the slots that become free."""
 
     slot: int
     near: tuple[int, ...]
@@ -203,9 +201,7 @@ class _SweepStep:
 
 
 def _sweep(graph: BipartiteGraph) -> list[_SweepStep]:
-    """Return the steps for a greedy order of the nodes, in which few visited nodes have an unvisited neighbour at any
-    time.
-    """
+    """Return a `_SweepStep` for each node, in an order in which few visited nodes ever have an unvisited neighbour."""
     n = len(graph.order)
     neighbours = neighbour_lists(n, graph.edges)
     waits_for = [set(near) for near in neighbours]

@@ -145,7 +145,8 @@ def _belief_of_a_tie(pair: Array) -> Fraction | None:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UtilitySet(Display):
-    """The losses l for which a mechanism is universally l-optimal in its type; ``loss in UtilitySet(ptype, M)``.
+    """The losses l for which a mechanism M is universally l-optimal in its type; ``loss in UtilitySet(ptype, M)``
+    decides whether a loss is one of them.
 
     The set contains all trivial losses, and is closed under sums and under multiplication by a function of the secret
     (`joint_loss`, `scaled_loss`). If a mechanism M is a refinement of a mechanism N, the set of M is contained in the
@@ -191,7 +192,7 @@ class UtilitySet(Display):
             loss: Named loss, or matrix with one row for each given secret.
             secrets: Distinct indices of secrets.
 
-        Source: [fernandes2022], theorem 6(5), the direction that is true.
+        Source: [fernandes2022], theorem 6(5), of which only this direction is true.
         """
         sequence_of(secrets, integer, "secrets")
         part = self.ptype.restrict(secrets)
@@ -204,7 +205,9 @@ class UtilitySet(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LiftedLoss(Display):
-    """A loss on all secrets that is in a `UtilitySet`. The proof concerns the secrets for which the loss is not 0."""
+    """A loss on all secrets that is in a `UtilitySet`. It is 0 except for the secrets in `secrets`, and `verdict`
+    proves that the mechanism, restricted to these secrets, is universally optimal for the loss.
+    """
 
     loss: Array  # (n, k), 0 for secrets that are not in `secrets`
     secrets: tuple[int, ...]

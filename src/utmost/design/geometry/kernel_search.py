@@ -102,7 +102,7 @@ class Kernels(Display):
 @progress_bar("Listing kernels")
 @fitting_memory("kernels")
 def kernels(ptype: PrivacyType) -> Kernels:
-    """List all kernels of a privacy type of at most 5000 vertices.
+    """List all kernels of a privacy type that has at most 5000 vertices.
 
     A kernel is a set of linearly independent vertices with the uniform distribution strictly inside its convex hull. As
     a channel, the kernel has these vertices, scaled, as its columns. Equivalently, kernels are the vertices of
@@ -127,7 +127,9 @@ def kernels(ptype: PrivacyType) -> Kernels:
 
 
 def kernel_blocks(ptype: PrivacyType, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
-    """Yield the kernels of a type in blocks of about ``rows``; a search can continue from a block's position."""
+    """Yield the kernels of a type in blocks of about ``rows`` kernels; a later search can continue from a block's
+    position.
+    """
     return _blocks(_searchable_vertices(ptype), natural(rows, "rows", 1, _MOST_ROWS), start)
 
 

@@ -148,7 +148,9 @@ _PAIRS_BEFORE_A_PAUSE = 1 << 28
 
 
 def walk_kernels(vertices: Vertices, rows: int = 1 << 16, start: WalkPosition | None = None) -> Iterator[KernelBlock]:
-    """Yield all kernels of a type with n >= 3 secrets, in blocks of about ``rows`` kernels up to automorphisms."""
+    """Yield all kernels of a type of n >= 3 secrets, in blocks of about ``rows`` kernels and their images under
+    automorphisms of the space.
+    """
     # A kernel belongs to the first orbit of vertices (under the automorphisms of the space) that contains one of its
     # vertices. For each orbit, the walk searches only sets that contain the representative (the first vertex of the
     # orbit) and no vertex of an earlier orbit. For each vertex of the orbit, one automorphism maps the representative
@@ -222,8 +224,8 @@ class _OrbitTask:
     moves: list[Indices]  # for each vertex of this orbit, an automorphism that maps the first one to it
 
     def images(self, local: Array) -> NDArray[np.int32]:
-        """Return all kernels of the orbit, each once. Each row of ``local`` is a kernel that contains the first vertex
-        of the orbit, as numbers of columns.
+        """Return all kernels of the orbit, each once. A row of ``local`` is a kernel that contains the first vertex of
+        the orbit, given by the indices of its vertices in `columns`.
         """
         supports = np.where(local >= 0, self.columns[local], -1)
         parts = []

@@ -60,8 +60,8 @@ class Distances:
         return self.roots == (1,)
 
     def integers(self) -> Array:
-        """Return an (n, n) integer metric in which sums of distances have the same order and the same ties as in this
-        one.
+        """Return an integer metric, (n, n), in which any two sums of distances compare (<, = or >) as the two sums of
+        the same exact distances do.
         """
         # The map c -> sum_k c_k floor(2^s sqrt(root_k)) is additive, and for |c_k| <= B it has the sign of
         # x = sum_k c_k sqrt(root_k) if 2^s is large enough: x != 0 is an algebraic integer of degree D, all its
@@ -114,7 +114,7 @@ class LogPowers:
 
     @classmethod
     def of(cls, level: Level, distances: Distances) -> "LogPowers":
-        """Return the powers of alpha that channels of this level have on a space with these distances."""
+        """Return the powers of alpha of a level, for a space with the given distances."""
         return cls(level.scaled(distances.unit), distances.roots)
 
     @property
@@ -122,11 +122,13 @@ class LogPowers:
         return self.roots == (1,) and self.level.is_rational
 
     def fraction(self, exponent: tuple[int, ...]) -> Fraction:
-        """Return the power for an exponent, if powers are rational."""
+        """Return the power for an exponent; call this method only if `is_rational`."""
         return self.level.alpha_fraction() ** int(exponent[0])
 
     def interval(self, exponent: tuple[int, ...], bits: int) -> Interval:
-        """Return an interval around the power, about ``2**-bits`` wide. The sum of square roots must be >= 0."""
+        """Return an interval around the power, about ``2**-bits`` wide; the sum of square roots in the exponent must be
+        >= 0.
+        """
         if not any(exponent):
             return Interval.of(1, bits)
         guard = bits + 16 + sum(abs(c) for c in exponent).bit_length()

@@ -130,7 +130,7 @@ class _Newton:
         self.is_sound = bool(np.isfinite(self.sums).all())
 
     def towards(self, target: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the step (dP, dS, dz) for S dP + P dS = target."""
+        """Return the Newton step: changes (dP, dS, dz) of the iterate with S dP + P dS = target."""
         right = (target / self.P - self.dual_residual).T
         dz = np.linalg.lstsq(self.sums, self.row_residual - self._applied(right).sum(axis=0), rcond=None)[0]
         dP = self._applied(right + dz).T
@@ -235,7 +235,7 @@ def _projected(B: Floats, A: Floats, back: Floats, at: Floats) -> Iterator[Remap
 
 
 def _refuting(B: Floats, A: Floats, remap: Floats) -> RemapCandidate | None:
-    """Return the residual B P - A of a remap P as a loss, if this loss clearly proves that no remap turns B into A."""
+    """Return B P - A of a remap P as a loss if this loss clearly proves that no remap turns B into A, else None."""
     missed = B @ remap - A
     margin = (B.T @ missed).min(axis=1).sum() - (A * missed).sum()
     # The margin must exceed rounding errors, and the residual must exceed the tolerance with which a remap is accepted.

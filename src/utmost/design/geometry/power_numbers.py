@@ -118,7 +118,7 @@ class PowerField:
         return number
 
     def power(self, exponent: tuple[int, ...]) -> "PowerNumber":
-        """Return alpha^(sum_k c_k sqrt(roots[k])), with alpha of one unit, for integers c."""
+        """Return alpha^(sum_k c_k sqrt(roots[k])) for integers c, where alpha belongs to one unit of distance."""
         sides = [tuple(max(sign * c, 0) for c in exponent) for sign in (1, -1)]
         steps = self.step if self.degree else 1
         above, below = (self.ring.from_dict({(first * steps, *rest): 1}) for first, *rest in sides)

@@ -82,7 +82,8 @@ def refines(
         worse: Channel (n, k). The remap has the shape (m, k). The rows of the remap for impossible outcomes of
             ``better`` equal its first row.
         order: "refinement", "max-case" or "privacy".
-        tolerance: Tolerance of float64 channels, between 1e-13 and 1; rows of channels sum to 1 up to 1e-9.
+        tolerance: Tolerance of float64 channels, between 1e-13 and 1. (The sum of a float64 row may differ from 1 by up
+            to 1e-9.)
 
     Raises:
         NotAChannel: if the channels have different numbers of secrets.

@@ -139,7 +139,7 @@ def vertex_orbits(vertices: Vertices) -> Orbits:
 
 
 def column_permutations(vertices: Vertices, automorphisms: Iterable[Permutation] | None = None) -> list[Indices]:
-    """Return an array for each automorphism (by default for the generators): the index of the image of each vertex."""
+    """Return, for each automorphism (by default each generator), an array of the indices of the vertices' images."""
     # The image of v under p is the vertex with the value v(x) at p(x). ``vertices`` must contain all vertices of the
     # type.
     if automorphisms is None:

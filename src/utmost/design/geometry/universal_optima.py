@@ -39,8 +39,8 @@ Proof = TypeVar("Proof", Dominance, Conflict)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniversalityVerdict(Display):
-    """Whether a mechanism has the least expected loss l of its type for every prior. The object is true in a condition
-    if so.
+    """Whether a mechanism has, for every prior, the least expected loss of any mechanism of its type, for a given loss
+    l. The object is true in a condition if so.
     """
 
     holds: bool
@@ -54,8 +54,8 @@ class UniversalityVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExistenceVerdict(Display):
-    """Whether some mechanism of a type has the least expected loss l for every prior. The object is true in a condition
-    if so.
+    """Whether one mechanism of a type has, for every prior, the least expected loss of any mechanism of the type. The
+    object is true in a condition if so.
     """
 
     exists: bool
@@ -184,9 +184,7 @@ def universality(ptype: PrivacyType, loss: object, channel: Channel | PowerChann
 
 
 def _proved(proof: Proof, least: LeastLoss) -> Proof:
-    """Return a proof. The proof is first verified exactly if the search for it compared irrational numbers modulo a
-    prime.
-    """
+    """Return ``proof``, verified exactly if the search for the proof compared irrational numbers modulo a prime."""
     if isinstance(least.start, FieldTableau) and not proof.verify():
         raise SolverFailed("the certificate must verify", came=type(proof).__name__)
     return proof
@@ -198,8 +196,8 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
 
     The regret of a mechanism M is the largest excess of its expected loss U(pi, M) over the least expected loss f(pi),
     over all priors pi. The least regret is the value of a linear program over coefficients of the vertices of the type,
-    with one row for each of finitely many priors. Each step adds the prior with the largest regret of the current
-    mechanism as a row, until no prior violates the program.
+    with one row for each of finitely many priors. The search adds as a row the prior at which the current mechanism has
+    its largest regret, and solves the program again, until no prior violates it.
 
     If some alpha^d is irrational, as on Euclidean grids, mechanisms are of class `PowerChannel` and numbers of class
     `PowerNumber`: exact rational functions of powers of alpha, compared by balls of increasing precision.

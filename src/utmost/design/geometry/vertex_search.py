@@ -337,7 +337,7 @@ def vertex_extensions(ptype: PrivacyType, channel: Channel, secrets: Sequence[in
     Args:
         ptype: Privacy type with rational alpha^d.
         channel: Channel (k, m) of Fractions, without a column of zeros.
-        secrets: Numbers of k of the n secrets, in the order of the rows of ``channel``.
+        secrets: Indices of k of the n secrets, in the order of the rows of ``channel``.
 
     Yields:
         Channels C, (n, m), with ``C.restrict(secrets)`` equal to ``channel``.

@@ -39,8 +39,8 @@ def shannon_capacity(channel: Channel, gap: float = 1e-9) -> Capacity:
     """Return the Shannon capacity: the maximum over priors of the mutual information of secret and outcome, in bits.
 
     The method is the iteration of Blahut and Arimoto, p_x <- p_x 2^D(C[x] || q) / sum, where q is the distribution of
-    outcomes. Every 20 rounds, Newton steps on the optimality condition D(C[x] || q) = capacity, for all x with p_x > 0,
-    are used if they narrow the bounds.
+    outcomes. After every 20 rounds, Newton's method is tried on the optimality conditions D(C[x] || q) = capacity for
+    all x with p_x > 0, and its result is used if it narrows the bounds.
 
     Args:
         channel: Channel (n, m); exact entries are rounded to floats.
@@ -128,8 +128,8 @@ def _newton_steps(rows: Floats, prior: Floats) -> Floats:
 
 
 def _damped_step(rows: Floats, p: Floats) -> Floats | None:
-    """Return p after the longest part of a Newton step that stays in the simplex and increases the information; None if
-    no part does.
+    """Return p after the longest part of a Newton step that keeps it in the simplex and increases the information, or
+    None.
     """
     used = np.flatnonzero(p > 0)
     # A Newton step makes all divergences equal to first order, and preserves the sum of p.
@@ -226,7 +226,7 @@ class GuessingEntropy(Measure):
 
 
 def _log_ratio_terms(J: Any, other: Any, sign: int) -> Any:
-    """Return sign J log2(J / other), and 0 where J is 0."""
+    """Return sign * J * log2(J / other) for each entry of J, and 0 for an entry 0."""
     safe = np.where(J > 0, J, 1.0)
     return np.where(J > 0, sign * J * np.log2(safe / np.where(J > 0, other, 1.0)), 0.0)
 

@@ -175,8 +175,8 @@ def scores(payments: Array, joint: Array) -> Array:
 
 
 def least_actions(scored: Array, tie: float = TIE) -> Remap:
-    """Return the action with the least score in each column of ``scored`` (k, m). Among several such actions the
-    smallest is returned, and the remap lists the column as a tie.
+    """Return the action with the least score in each column of ``scored`` (k, m). If several actions have the least
+    score, the first of them is returned, and the remap lists the column as a tie.
     """
     # Float64 scores tie at a relative distance of ``tie``: sums of positive terms have errors of some units of 2^-53.
     check_array(scored, "scores", 2)
@@ -243,8 +243,8 @@ class PaidMeasure(Measure):
         return Measure.multiplicative_leakage(self, channel, prior)
 
     def strategy(self, channel: object, prior: object = None) -> Remap:
-        """Return the best action for each outcome, or for a prior. Among several best actions the smallest is returned,
-        and ``.ties`` lists the outcome.
+        """Return the best action for each outcome, or for a prior. If several actions are best, the first of them is
+        returned, and ``.ties`` lists the outcome.
         """
         J = columns_or_prior(channel, prior)
         scored = scores(self.payments(len(J)), J)

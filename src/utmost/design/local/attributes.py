@@ -45,8 +45,8 @@ class AttributeReports(Display):
 
     Attributes:
         reports: Kind of report of each attribute.
-        chances: For each attribute, the probability that a client reports it; all 1 if every client reports all
-            attributes.
+        chances: For each attribute, the probability that a client reports this attribute; all 1 if every client reports
+            all attributes.
         level: Level of all that a client sends together.
     """
 

@@ -165,7 +165,9 @@ def _indicator(base: Iterable[int], categories: int) -> NDArray[np.float64]:
 
 
 def differences(base: Sequence[int], categories: int) -> NDArray[np.int64]:
-    """Return, for each difference modulo k, the number of ordered pairs of a base with this difference, (k,)."""
+    """Return, for each difference modulo k, the number of ordered pairs of members of a base with this difference,
+    (k,).
+    """
     # The Fourier transform in floats is exact after rounding: numbers are below 2^15, and errors are far below 1/2.
     spectrum = np.abs(np.fft.rfft(_indicator(base, categories))) ** 2
     return np.rint(np.fft.irfft(spectrum, categories)).astype(np.int64)
@@ -269,8 +271,8 @@ def _orbit_numbers(k: int, group: Group) -> NDArray[np.int64]:
 def _balanced_mixture(
     k: int, d: int, multipliers: Group, stabiliser: Group
 ) -> list[tuple[tuple[int, ...], Fraction]] | None:
-    """Return bases that the stabiliser maps to themselves, with weights that balance the family; None if none are
-    found.
+    """Return bases that the stabiliser maps to themselves, with weights that balance the family; None if no such bases
+    are found.
     """
     classes = _orbit_numbers(k, multipliers)[1:] - 1
     sizes = np.bincount(classes)
@@ -302,9 +304,7 @@ def _balanced_mixture(
 def _vertex_weights(
     table: NDArray[np.int64], sizes: NDArray[np.int64], each: Fraction
 ) -> list[tuple[int, Fraction]] | None:
-    """Return pairs (index, positive weight) with table @ weights = each * sizes, exactly; None if the solver finds
-    none.
-    """
+    """Return (index, weight) of the positive entries of a w >= 0 with table @ w = each * sizes; else None."""
     wanted = sizes * float(each)
     scale = 1 / np.sqrt(wanted + 1)
     (rows, columns), bounds = np.indices(table.shape), wanted * scale

@@ -32,11 +32,11 @@ _WORD_BITS = 16
 
 @dataclass(frozen=True, slots=True, repr=False)
 class BlockSelection(CategoryReport):
-    """Reports that are blocks of a balanced family. A report contains the client's category as often as the level
-    allows.
+    """Reports that are blocks of a balanced family. A report contains the client's category with the largest
+    probability that the level allows.
 
-    Estimates have the variances of `SubsetSelection` with sets of the same size, and with the best size no report has a
-    smaller variance. A report is one integer of about 2 log2(k) - 1 bits.
+    Estimates have the variances of `SubsetSelection` with sets of the same size. With the best size, no kind of report
+    at this level has a smaller variance. A report is one integer of about 2 log2(k) - 1 bits.
 
     Args:
         family: Blocks; clients and collector must use the same family.
@@ -97,7 +97,9 @@ class BlockSelection(CategoryReport):
         return sent.astype(np.int64)
 
     def weights(self, reports: BlockNumbers) -> tuple[NDArray[np.int64], list[Fraction]]:
-        """Return the index of the base of each report, and a list with the weight of a block of each base."""
+        """Return the index of the base of each report, and a list that has, for each base, the weight of one block of
+        this base.
+        """
         share = self.categories * len(self.family.multipliers)
         return reports // share, [weight / share for weight in self.family.weights]
 
@@ -173,7 +175,8 @@ class BlockSelection(CategoryReport):
 def short_report(
     categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> BlockSelection:
-    """Return a report with the variance of `best_report` and fewer bits: the index of a block of categories.
+    """Return a kind of report with the variance of `best_report` and fewer bits: a report is the index of a block of
+    categories.
 
     Args:
         categories: Number k of categories, at least 2.

@@ -1,5 +1,5 @@
-r"""Find the report of one of k categories with the least variance in the local model, and prove that no report has a
-smaller variance.
+r"""Find the kind of report of one of k categories with which estimates have the least variance in the local model, and
+prove that no kind of report has a smaller variance.
 
 **Subset selection.** A client with category x reports a set S of d categories, with
 
@@ -137,8 +137,8 @@ class CategoryReport(ABC, Display):
     def tightened(
         self, reports: NDArray[np.int64], higher: "CategoryReport", stays: NDArray[np.bool_], randomness: Randomness
     ) -> NDArray[np.int64]:
-        """Draw a report for each given report, which has a higher epsilon: a superset or subset of the given report
-        where ``stays`` is true, else a random set.
+        """Draw a report for each of ``reports``, of kind ``higher``: a superset or subset of it if ``stays`` is true,
+        else a random set.
         """
 
     @abstractmethod
@@ -151,15 +151,15 @@ class CategoryReport(ABC, Display):
         keeps: NDArray[np.bool_],
         randomness: Randomness,
     ) -> NDArray[np.int64]:
-        """Draw a report for each given report, which has a lower epsilon: a superset or subset of the given report
-        where ``near`` is true, else the report in ``fresh``.
+        """Return a report for each of ``reports``: a superset or subset of it, drawn here, if ``near`` is true, else
+        that in ``fresh``.
         """
         # ``keeps`` says whether the new report contains the category in ``values``; this matters only if the given
         # report does not decide it.
 
     @abstractmethod
     def at(self, other: Level) -> "CategoryReport":
-        """Return reports with the same sets at another level."""
+        """Return the kind of report that has the same sets, at another level."""
 
     @property
     def inside(self) -> Fraction | float:
@@ -293,8 +293,8 @@ def _rounded_value(at: Level, formula: AlphaFormula, rounded: Callable[[Any], fl
 
 
 def chance_inside(how: CategoryReport) -> Any:
-    """Return the probability `inside` in the form that draws need: a Fraction, or a function that computes the
-    probability to any precision.
+    """Return the probability `inside` as draws need it: a Fraction, or a function that computes it to a given number of
+    bits.
     """
     if how.level.is_rational:
         return how.inside_of(how.level.alpha_fraction())
@@ -307,8 +307,8 @@ def within_unit(interval: Interval) -> Interval:
 
 
 def chances_of(formulas: Sequence[Callable[..., Any]], levels: Sequence[Level]) -> list[Any]:
-    """Return the values of formulas at the alphas of levels, in the form that draws need: Fractions, or functions of a
-    precision.
+    """Return the values of formulas at the alphas of levels, as draws need them: Fractions, or functions of a number of
+    bits.
     """
     if all(at.is_rational for at in levels):
         return [formula(*(at.alpha_fraction() for at in levels)) for formula in formulas]

@@ -43,11 +43,11 @@ def report_categories(values: Any, how: CategoryReport, *, randomness: Randomnes
 
     Args:
         values: Category of each client, (clients,), integers in 0..k-1.
-        how: Kind, size and level of the reports.
+        how: Kind of report, with the number of categories in a report and the level.
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: if the values are no array of categories.
+        OutOfRange: if ``values`` is no array of categories.
 
     Cost: about k operations per client.
 
@@ -241,7 +241,9 @@ def is_lossless(lower: CategoryReport, higher: CategoryReport) -> bool:
 
 
 def coupling_of(lower: CategoryReport, higher: CategoryReport) -> CategoryCoupling | CommonMembers:
-    """Return the joint distribution of reports of two kinds: by near sets, by equal blocks, or by common categories."""
+    """Return the joint distribution of reports of two kinds, a `CategoryCoupling` if that exists, else by common
+    categories.
+    """
     # If only the linear program of `is_lossless` finds a distribution, this function raises OutOfRange.
     is_one_family = lower.categories == higher.categories and lower.at(higher.level) == higher
     if is_one_family or (lower.is_complete and higher.is_complete) or lower.categories != higher.categories:
@@ -252,8 +254,8 @@ def coupling_of(lower: CategoryReport, higher: CategoryReport) -> CategoryCoupli
 
 
 def _common_members_sides(lower: CategoryReport, higher: CategoryReport) -> Any:
-    """Return a function of both alphas with two values. `CommonMembers` is a distribution if the first value is at most
-    the second.
+    """Return a function from both alphas to two numbers: `CommonMembers` is a distribution if the first is at most the
+    second.
     """
     k, d1, d2 = lower.categories, lower.size, higher.size
     # The least number of common categories of two sets of these sizes; blocks may have more.
@@ -269,7 +271,7 @@ def _common_members_sides(lower: CategoryReport, higher: CategoryReport) -> Any:
 
 
 def _is_at_most(lower: CategoryReport, higher: CategoryReport, sides: Any) -> bool:
-    """Return whether the first value of ``sides`` is at most the second; False if both values agree to 2^14 bits."""
+    """Return whether the first number that ``sides`` gives is at most the second; False if they agree to 2^14 bits."""
     pair = (lower.level, higher.level)
     if all(at.is_rational for at in pair):
         first, second = sides(*(at.alpha_fraction() for at in pair))

@@ -81,7 +81,7 @@ class CommonMembers:
         return accepted
 
     def _chance(self, a1: Alpha, a2: Alpha, common: int) -> Alpha:
-        """Return the acceptance probability for ``common`` common categories; 1 if one set contains the other."""
+        """Return the probability to accept a set with ``common`` common categories; 1 if one set contains the other."""
         k, d1, d2 = self.lower.categories, self.lower.size, self.higher.size
         mean, slope = Fraction(d1 * d2, k), self.slope(a1, a2)
         return (slope * (common - mean) + 1) / (slope * (min(d1, d2) - mean) + 1)

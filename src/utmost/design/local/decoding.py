@@ -249,13 +249,11 @@ class _BitEquations:
         return _CandidateWords([candidates[number] for number in best.tolist()], sets)
 
     def design(self, words: _CandidateWords) -> Floats:
-        """Return the expected number of ones at each position, (words + 1, p): one row for a client with each of the
-        words, and a last row for a client with any other word.
-        """
+        """Return the expected ones at each position from one client: a row for each word, a row for any other word."""
         return np.vstack([words.sets * self.shares, self.others])
 
     def normal(self, words: _CandidateWords) -> tuple[Floats, Floats]:
-        """Return the Gram matrix and the moments of weighted least squares, with weights 1 / variance."""
+        """Return the Gram matrix and moments of least squares in which each position has the weight 1 / variance."""
         design = self.design(words)
         weighted = design / self.variances
         return weighted @ design.T, weighted @ self.estimates

@@ -33,8 +33,8 @@ _MOST_STATES = 200
 
 
 class PermanentReports(ProcessMemory):
-    """The categories of one or many clients, with permanent reports at several levels, which are all chosen from the
-    same sets.
+    """The categories of one or many clients, with permanent reports at several levels. The reports at all levels are
+    chosen from the same sets.
 
     A report is drawn once for each level, and later calls return the same report. Reports at several levels, in any
     order, form a Markov chain, so all of them together satisfy the largest epsilon.
@@ -45,7 +45,7 @@ class PermanentReports(ProcessMemory):
         randomness: Source of random bits, by default the operating system.
 
     Raises:
-        OutOfRange: if the values are no list of categories.
+        OutOfRange: if ``values`` is no list of categories.
 
     >>> from utmost.local import short_report
     >>> answers = PermanentReports([3, 3, 0], short_report(10, 1))

@@ -25,7 +25,8 @@ Sets = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SubsetSelection(CategoryReport):
-    """Reports that are sets of d of k categories. A report contains the client's category as often as the level allows.
+    """Reports that are sets of d of k categories. A report contains the client's category with the largest probability
+    that the level allows.
 
     Args:
         categories: Number k of categories, at least 2.
@@ -166,12 +167,12 @@ class SubsetSelection(CategoryReport):
 def best_report(
     categories: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> SubsetSelection:
-    """Return the report of one of k categories with the least variance of the estimated counts.
+    """Return the kind of report of one of k categories with which the estimated counts have the least variance.
 
     No mechanism with which each client independently sends one report at the level, with any unbiased estimates of the
     k counts, has a smaller sum of the k variances for the worst categories of the clients. This optimality holds
-    exactly, and for any number of clients. The size is one of the two integers next to k alpha/(1 + alpha), the smaller
-    if both are equally good.
+    exactly, and for any number of clients. The number of categories in a report is one of the two integers next to k
+    alpha/(1 + alpha), the smaller integer if both are equally good.
 
     Args:
         categories: Number k of categories, at least 2.

@@ -48,8 +48,8 @@ class ThresholdedLaplace(Display):
 
     @property
     def rate(self) -> Level:
-        """The rate lambda as a level: the level of publishing u + V, per unit of u. The rate is at least the level of
-        the bit.
+        """The rate lambda as a level: for numbers u that differ by 1, publishing u + V satisfies this level. The rate
+        is at least the level of the bit.
         """
         return Level.of_alpha(_exp_of_quantile(self.response.zero) / _exp_of_quantile(self.response.one))
 
@@ -80,7 +80,7 @@ class ThresholdedPair(Display):
         higher: Response at the higher rate.
 
     Raises:
-        OutOfRange: if the rate of ``higher`` is not larger.
+        OutOfRange: if the rate of ``higher`` is not larger than the rate of ``lower``.
 
     Source: [koufogiannis2015], Section 4.1.
 

@@ -26,12 +26,13 @@ _PERSON = b"utmost bloom"
 
 @dataclass(frozen=True, slots=True)
 class Bloom:
-    """The Bloom filters of all cohorts (groups of clients). A filter has ``bits`` bits; a word sets at most ``hashes``.
+    """The Bloom filters of all cohorts (groups of clients). A filter has ``bits`` bits, of which a word sets at most
+    ``hashes``.
 
     A position is a 64-bit piece of a keyed BLAKE2b digest (RFC 7693), with the cohort as salt, modulo ``bits``. Two
-    hashes of a word may give the same position. Cohorts have different hash functions, so words that collide in one
-    cohort differ in another. The privacy level does not depend on the key or the cohort, both of which the collector
-    knows.
+    hashes of a word may give the same position. Cohorts have different hash functions, so two words that set the same
+    bits in one cohort probably set different bits in another cohort. The privacy level does not depend on the key or
+    the cohort, both of which the collector knows.
 
     Args:
         bits: Number of bits of a filter.

@@ -122,7 +122,9 @@ def attack(
 
 
 def attack_beside(mechanism: Channel, ptype: PrivacyType, consumer: Consumer, *, prior: object, loss: object) -> Attack:
-    """Return the attack on an optimal mechanism, with attacks on the usual mechanisms of its type in ``others``."""
+    """Return the attack on an optimal mechanism; its field ``others`` has the attacks on the `usual_mechanisms` of the
+    type.
+    """
     knowledge = {"prior": prior, "loss": loss}
     others = tuple(
         attack(channel @ bayes_remap(channel, consumer), consumer, mechanism=name, **knowledge)
@@ -132,12 +134,13 @@ def attack_beside(mechanism: Channel, ptype: PrivacyType, consumer: Consumer, *,
 
 
 def usual_mechanisms(ptype: PrivacyType, floats: bool = False) -> dict[str, Channel]:
-    """Return the mechanisms that are usually used on a space, at the level of the type, by name.
+    """Return a dict from names to mechanisms: those that are usually used on the space of a type, at the level of the
+    type.
 
     - Counts: clamped geometric noise.
     - A grid with Euclidean distances and an epsilon of at least 1/1000: planar noise, `planar_geometric_channel`. The
       noise z has P(z) = c alpha^|z| at the points z of the infinite lattice, and the result is moved to the nearest
-      point of the grid. P is the planar Laplace density at the lattice points, normalised over them.
+      point of the grid. P is proportional to the planar Laplace density at the lattice points.
     - A grid with Manhattan distances: geometric noise on both axes.
     - Every space of at most 100 secrets: the exponential mechanism with the distance as cost.
 

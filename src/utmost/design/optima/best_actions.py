@@ -187,7 +187,7 @@ _REACHED = 1 - Fraction(1, 10**12)
 
 
 def check_reachable(noise: Level | IntegerDistribution, response: int, size: int) -> None:
-    """Raise OutOfRange for a response so far from all counts that noise is that large with probability below 1e-12."""
+    """Raise OutOfRange if ``response`` is so far from all counts that noise this large has a chance below 1e-12."""
     beyond = max(-response, response - (size - 1))
     if beyond <= 0 or beyond <= (Geometric(noise) if isinstance(noise, Level) else noise).margin(_REACHED):
         return
@@ -199,12 +199,12 @@ def check_reachable(noise: Level | IntegerDistribution, response: int, size: int
 
 
 def equivalent_response(noise: Level | IntegerDistribution, response: int, size: int) -> int:
-    """Return the response that replaces one outside 0..size-1: the nearest to the counts that has the same posterior.
+    """Return, for a response outside 0..size-1, the response nearest to the counts that has the same posterior.
 
     A response between the ends 0 and size-1 is returned unchanged. For geometric noise, the result for a response
     beyond an end is the end; for other periodic noise, the result lies within one period of the end. The reason is that
-    all counts then lie on one side of the response, and that all likelihoods are multiplied by alpha one period farther
-    out. For noise without a period, the response is always returned unchanged.
+    all counts lie on one side of a response beyond an end, so a response one period farther out has all likelihoods
+    multiplied by alpha. For noise without a period, the response is always returned unchanged.
 
     Args:
         noise, response: Arguments of `read`.
@@ -355,9 +355,7 @@ def _loss_of_gap(loss: Any, gap: Any) -> Any:
 
 
 def _period_of(distribution: Distribution) -> tuple[IntegerDistribution, int, Any]:
-    """Return a periodic integer distribution, its period, and the factor from one period to the next. A distribution
-    without a period raises an error.
-    """
+    """Return the distribution, its period, and the factor per period; raise Unsupported if it has no period."""
     if not isinstance(distribution, IntegerDistribution) or distribution.periodicity is None:
         required = "the noise must have probabilities that fall by one factor from each period of integers to the next"
         raise Unsupported(required, came=distribution, remedy="Use Geometric or DiscreteStaircase noise.")

@@ -134,7 +134,7 @@ def best_worst_case(query: CountQuery, alpha: Any, consumer: Consumer) -> tuple[
 
 def conflicting_users(tilt: Any = Fraction(1, 100), delta: Any = 0) -> tuple[CountQuery, Consumer, Consumer]:
     """Return the query of Theorem 6.3, on three one-bit rows, and the two consumers of the theorem, whose priors are
-    mirrored.
+    mirror images of each other.
     """
     # Name a database by its rows with bit 1. The first prior has 1/4 on each of {1} and {2}, 1/2 - tilt on {2, 3}, and
     # tilt on {1, 3}; the second prior has rows 1 and 2 exchanged. Both consumers have the loss |f(d) - r|^(1 - delta).

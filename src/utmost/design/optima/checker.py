@@ -53,12 +53,12 @@ _kept_edges: WeakKeyDictionary[PrivacyType, tuple[list[_PowerBounds], NDArray[np
 
 
 def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
-    """Return alpha^d(i, j), or a float just above an irrational one: matrices that satisfy this factor are private."""
+    """Return alpha^d(i, j), or a float just above it if it is irrational: a matrix that satisfies it is private."""
     return Fraction(_power_bounds(ptype, ptype.space.length(i, j))[1])
 
 
 def alpha_below(ptype: PrivacyType, i: int, j: int) -> Fraction:
-    """Return alpha^d(i, j), or a float just below an irrational one: private matrices satisfy this factor."""
+    """Return alpha^d(i, j), or a float just below it if it is irrational: private matrices satisfy it."""
     return Fraction(_power_bounds(ptype, ptype.space.length(i, j))[0])
 
 
@@ -228,7 +228,7 @@ class Multipliers(Display, PickledByFields):
         return np.column_stack([self.low, self.high])
 
     def total(self, factors: Any, shape: tuple[int, int], at_high: bool = False) -> Array:
-        """Return, for each low secret (high secret if ``at_high``) and action, the sum of factor times multiplier."""
+        """Return the sum of factor times multiplier for each action and low secret, or high secret if ``at_high``."""
         sums = np.zeros(shape, dtype=self.value.dtype)
         np.add.at(sums, (self.high if at_high else self.low, self.action), factors * self.value)
         return sums

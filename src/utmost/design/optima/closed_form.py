@@ -26,9 +26,9 @@ h_y = c_y S_y(a(y)), and G^{-1} is tridiagonal:
 
     mu_y = p_y l(y, a(y)) + alpha / (1 - alpha^2) * sum over neighbours z of y of (S_z(a(y)) - S_z(a(z))).
 
-The sum of mu equals the loss for every consumer. The remap is optimal if and only if every column of p l - mu is
-nonnegative on all private columns, which `dual_bound` decides in O(n) for each column. So the optimal dual is unique,
-even if several actions are best for a response.
+The sum of mu equals the loss for every consumer. The remap is optimal if and only if every column of p l - mu has a
+nonnegative product with every private column, which `dual_bound` decides in O(n) for each column. So the optimal dual
+is unique, even if several actions are best for a response.
 """
 
 import math
@@ -158,7 +158,7 @@ def float_design(level: Level, consumer: Consumer) -> GeometricDesign:
 def _best_actions(
     rows: LossRows, swept: Iterator[Array], tolerance: float
 ) -> tuple[Array, tuple[int, ...], list[Any], list[Any]]:
-    """Return the best action a(y) for each response y, the responses with ties, and the regret and best score of y."""
+    """Return the best action of each response y, the responses with ties, and the regret and best score of each y."""
     # The regret at y is the sum over its neighbours z of S_z(a(y)) - S_z(a(z)), the excess of the score of a(y) at z.
     actions, ties, best = np.zeros(rows.secrets, dtype=np.intp), [], []
     regrets = [0 * rows.prior[0]] * rows.secrets

@@ -1,8 +1,8 @@
 """Find the best private channel on hundreds of places (secrets) by column generation, and return its certificate.
 
-The columns of a channel, one for each action, all lie in the same cone. So the best channel is a sum of extreme rays of
-the cone, each assigned to its cheapest action, with sum 1 at every place: a linear program with one row for each place.
-Rays are generated as needed: at the prices mu of the rows, a simplex method on trees
+The columns of a channel, one for each action, all lie in the same cone. So the best channel consists of extreme rays of
+the cone, each assigned to its cheapest action, whose entries sum to 1 at every place. A linear program with one row for
+each place finds these rays. Rays are generated as needed: at the prices mu of the rows, a simplex method on trees
 (`utmost.design.optima.tree_pricing`) finds the best ray of each action. When all trees are optimal, their flows are the
 multipliers that prove a lower bound.
 
@@ -43,7 +43,7 @@ def certificate_of_rays(
     gap: float = 1e-7,
     progress: GapProgress | None = None,
 ) -> Certificate:
-    """Return the certificate of a channel whose loss is within a relative gap of the least loss."""
+    """Return the certificate of a channel whose loss exceeds the least loss at most by the relative gap ``gap``."""
     # The gap is relative to the loss, or to 1e-12 of the largest expected loss of an action if that is more.
     # ``progress`` receives the number of rounds and the relative gap so far, for the current places; if merged places
     # have misled a search, a new one starts, and the number of rounds starts at 0 again. If rounding errors or a

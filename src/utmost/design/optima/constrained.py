@@ -1,8 +1,8 @@
 """Find the best private mechanism that is also honest, monotone, fair or symmetric.
 
-Each of these properties of a mechanism adds rows to its linear program. The names are those of [cormode2018]. The
-matrices in that paper are transposed: their rows are answers, and their columns are true counts. Here X[x, r] is the
-probability of answer r for the count x.
+Each of these properties of a mechanism adds rows to its linear program. The names of the properties are those of
+[cormode2018]. The matrices in that paper are transposed: their rows are answers, and their columns are true counts.
+Here X[x, r] is the probability of answer r for the count x.
 """
 
 from collections.abc import Iterator, Sequence
@@ -102,7 +102,7 @@ def _is_larger(larger: MatrixEntry, smaller: MatrixEntry) -> ConstraintRow:
 
 
 def _steps_outward(x: int, n: int) -> Iterator[tuple[int, int]]:
-    """Yield each pair of neighbouring counts, on either side of x; the count nearer to x comes first."""
+    """Yield all pairs of neighbouring counts, each with the count nearer to x first."""
     yield from ((k, k - 1) for k in range(x, 0, -1))
     yield from ((k, k + 1) for k in range(x, n - 1))
 

@@ -45,8 +45,8 @@ def places_to_add(rows: Floats, places: NDArray[np.intp], factors: Floats) -> ND
 
 
 def extended(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Extend rows (t, k) at ``places`` to a channel (n, k) private for ``factors``; return the channel and the places
-    for which no row exists.
+    """Extend rows (t, k) at ``places`` to a channel (n, k); return it, and the places for which no row satisfies
+    ``factors``.
     """
     # Each step takes the place with the smallest sum of upper limits. Its row is a mixture of the lower and the upper
     # limits with sum 1. If no mixture has sum 1, the place fails, and its row is 0. Cost: O((n - t)^2 k + (n - t) t k).
@@ -70,7 +70,7 @@ def extended(rows: Floats, places: NDArray[np.intp], factors: Floats) -> tuple[F
 
 
 def extended_with_loss(rows: Floats, places: NDArray[np.intp], factors: Floats) -> Floats:
-    """Extend ``rows`` to a private channel (n, k), if necessary after mixing them with a constant channel."""
+    """Extend ``rows`` to a private channel (n, k), if necessary after mixing the rows with a constant channel."""
     # If a search ended before it knew which places must be included, mix with the channel that always gives the most
     # frequent answer.
     constant = np.zeros(rows.shape[1])

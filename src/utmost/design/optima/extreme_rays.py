@@ -1,5 +1,5 @@
 """Store an extreme ray of a privacy type, as a tree, for each action of a consumer. Find better trees at given prices,
-and read multipliers from them.
+and read multipliers from the trees.
 
 All numbers are floats. A ray becomes a column of a channel only after a repair has made it exactly private, and
 multipliers prove a bound only after the checker has computed their slack.
@@ -75,7 +75,9 @@ class Forest:
         )
 
     def price_shortfalls(self, prices: Floats, level: float) -> Floats:
-        """Return the amounts (n,) by which prices must be lowered so that all trees prove the bound ``level``."""
+        """Return the amounts (n,) to add to every row of ``prices`` so that each tree proves the bound ``level`` at its
+        row.
+        """
         shortfalls = np.zeros(len(self.weights))
         tree_pricing.write_shortfalls(
             self._as_trees(self.factors), np.ascontiguousarray(prices), level, shortfalls, np.empty((0, 0))
@@ -83,8 +85,8 @@ class Forest:
         return shortfalls
 
     def start_from_best_trees(self, prices: Floats, which: PlaceNumbers) -> None:
-        """Replace the trees of the actions ``which`` by better trees of other actions, at the row of prices of each
-        action in ``which``.
+        """Replace the tree of each action in ``which`` by the best tree of any action, at the action's own row of
+        ``prices``.
         """
         table = prices @ self.rays.T
         best, own = table.argmin(axis=1), table[np.arange(len(which)), which]
@@ -99,8 +101,8 @@ class Forest:
             setattr(self, name, getattr(others, name)[which].copy())
 
     def extended_to(self, others: "Forest", at: NDArray[np.intp]) -> "Forest":
-        """Return the trees extended to all places of ``others``. At new places, rays are as large as the factors
-        allow.
+        """Return the trees extended to all places of ``others``. At a new place x, the entry of each ray v is the
+        largest that the inequalities v_y >= factors[x, y] v_x allow.
         """
         k, n = self.parents.shape[0], len(others.weights)
         new = np.setdiff1d(np.arange(n), at)
@@ -130,7 +132,7 @@ class Forest:
 
     def multipliers(self, prices: Floats, factors: Floats) -> Multipliers:
         """Return multipliers of the privacy constraints along the arcs of the trees. If possible, these multipliers
-        prove that the prices (k, n) are nonnegative on all rays.
+        prove that every row of ``prices`` (k, n) has a nonnegative product with every ray.
         """
         # A row of ``prices`` is p_x l(x, w) - mu_x for one action w. ``factors`` (n, n) are those of the type. Each
         # action has at most n - 1 multipliers.
@@ -144,8 +146,8 @@ class Forest:
         )
 
     def _as_trees(self, factors: Floats) -> Trees:
-        """Return the arrays of the forest, with other factors. The arrays are not copied, because compiled functions
-        write into them.
+        """Return the forest's arrays with the given factors; no array is copied, because compiled functions write into
+        them.
         """
         names = ("weights", "parents", "kinds", "roots", "rays", "ratios", "proven")
         return Trees(factors, *(getattr(self, name) for name in names))

@@ -46,8 +46,8 @@ class LaplaceLoss(Display):
 
 
 def laplace_loss(ptype: PrivacyType, consumer: Consumer) -> LaplaceLoss:
-    """Return the expected loss of a consumer under Laplace noise on a count, and under the best mechanism at the same
-    level.
+    """Return the expected loss of a consumer under Laplace noise on a count, and the expected loss under the best
+    mechanism at the same level.
 
     To study a number between 0 and 1 in steps of 1/n, pass the secrets 0 to n and the level epsilon/n of one step. As n
     grows, both losses converge to the same limit, because the Laplace mechanism is optimal for every prior on

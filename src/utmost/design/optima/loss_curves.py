@@ -2,8 +2,9 @@
 several levels.
 
 A search for a design ends with extreme rays, a tree for each action, and a price for each place (secret). Rays and
-trees remain valid for another prior or loss. At t times the epsilon, each entry of a tree's ray is raised to the power
-t, so each search can start from the rays, trees and prices of the last one (`utmost.design.optima.column_generation`).
+trees remain valid for another prior or loss. At t times the epsilon, a tree's ray has each entry raised to the power t,
+so each search can start from the rays, trees and prices of the previous search
+(`utmost.design.optima.column_generation`).
 """
 
 from bisect import bisect_left, bisect_right
@@ -192,9 +193,7 @@ def loss_curve(
 
 
 def _halving(count: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield the numbers 0 to count - 1, first in wide and then in ever finer steps. Each number comes with the nearest
-    earlier numbers.
-    """
+    """Yield each of 0, ..., count - 1, ends first, then middles of intervals; with each, the ends of its interval."""
     last = count - 1
     yield last, ()
     if last:

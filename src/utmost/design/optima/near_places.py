@@ -3,9 +3,9 @@
 Places that are close to each other have nearly the same row of a channel, so the prices of single places are hardly
 determined, and a search over all places spends many rounds at extreme prices. So in the first search each place is
 merged into a near place with a large mass, the centre of a circle: the mass and the costs of the merged place are added
-to those of the centre. The next search has smaller circles, and starts with the prices of the first: the price of a
-centre is divided among the places of its circle in proportion to their masses. The last search is over all places
-(`utmost.design.optima.column_generation`).
+to those of the centre. The next search has smaller circles, and starts with the prices that the first search found: the
+price of a centre is divided among the places of its circle in proportion to their masses. The last search is over all
+places (`utmost.design.optima.column_generation`).
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ _WORTH_IT = 0.75  # nothing is merged if the mean fraction of centres for the tw
 
 
 def merging_circles(distances: Floats, masses: Floats) -> list[Indices]:
-    """Return the centre of each place (n,), for each radius from wide to narrow; empty if few places are near."""
+    """Return, for each radius, the largest first, the centre of each place, (n,); nothing if few places are near."""
     # ``distances`` (n, n) are epsilon times distance; ``masses`` (n,) are nonnegative. Centres are places with mass,
     # and remain centres for all smaller radii; two centres are at least the radius apart. A place belongs to the
     # nearest centre.
@@ -45,7 +45,7 @@ def sum_at_centres(values: Floats, near: Indices) -> Floats:
 
 
 def share_by_mass(values: Floats, near: Indices, masses: Floats) -> Floats:
-    """Divide the value of each centre among its places in proportion to their masses, (n,). The function is the inverse
-    of `sum_at_centres`.
+    """Divide the value of each centre among its places in proportion to their masses, (n,); `sum_at_centres` adds them
+    up again.
     """
     return np.asarray(values[near] * masses / sum_at_centres(masses, near)[near])

@@ -45,7 +45,7 @@ def repair(
         ptype: Privacy type of the result.
         channel: Matrix (n, m), one row for each secret of the space.
         within: Largest allowed total variation distance between a row and its repair; by default no limit.
-        tolerance: Largest distance of a float entry below 0, and of the sum of a float row from 1.
+        tolerance: Largest accepted distance of a negative float entry from 0, and of the sum of a float row from 1.
 
     Raises:
         NotAChannel: if the matrix is not close to a channel.

@@ -8,10 +8,10 @@ one for each query output t, that repeat after T outputs:
                 p_t(x) >= alpha p_u(x + t - u)             for every x and |t - u| <= D (one released value, two
                 outputs), p_t(x) >= 0,   sum_x p_t(x) = 1.
 
-Two finite programs enclose the optimum. In the program *with tails*, x runs over a window {-w..w}, and beyond the
-window each tail repeats the last D probabilities, multiplied by alpha each time. The solution is a noise distribution,
-so its cost is an upper bound. The *open* program has only the constraints inside the window, and mass outside the
-window has the cost L(w+1), so its optimum is a lower bound.
+Two finite programs enclose the optimum. In the program *with tails*, x runs over a window {-w..w}, and beyond each end
+of the window the last D probabilities are repeated, multiplied by alpha at each repetition. The solution is a noise
+distribution, so its cost is an upper bound. The *open* program has only the constraints inside the window, and mass
+outside the window has the cost L(w+1), so its optimum is a lower bound.
 """
 
 import math
@@ -141,7 +141,7 @@ class NoiseProgram:
         return self.ratio ** (abs(x) // self.sensitivity)
 
     def _entry(self, t: int, x: int) -> tuple[int, Any]:
-        """Return the index of the variable for p_t(x), and the factor by which p_t(x) is a multiple of it."""
+        """Return the index of a variable and a factor: p_t(x) is the factor times this variable."""
         inner = x - self.sensitivity if x > self.window else x + self.sensitivity if x < -self.window else x
         return self._column(t, inner), self._size(inner) * (1 if inner == x else self.ratio)
 

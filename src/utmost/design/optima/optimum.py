@@ -217,9 +217,7 @@ class Optimum(Display, PickledByFields):
 
 @lru_cache(maxsize=8)
 def _drawn_from(certificate: Certificate | ConstrainedCertificate) -> Channel | GeometricMatrix:
-    """Return the channel that draws outcomes. If there is a `remap`, it turns outcomes into answers. The result is
-    cached.
-    """
+    """Return the channel that draws outcomes, which the certificate's `remap`, if any, turns into answers."""
     if certificate.remap is not None:
         return GeometricMatrix(certificate.ptype.space.size, certificate.ptype.level)
     assert certificate.matrix is not None, "a design has a remap or a matrix"
@@ -409,16 +407,14 @@ def _has_rational_factors(ptype: PrivacyType) -> bool:
 
 
 def _is_small(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Return whether the exact simplex method takes seconds, because there are few variables, and no power alpha^d is
-    too small for floats.
-    """
+    """Return whether the exact simplex method takes only seconds: there are few variables, and no alpha^d is tiny."""
     farthest = ptype.space.size - 1 if isinstance(ptype.space.metric, LineMetric) else ptype.space.distances.max()
     scale = float(farthest) * ptype.level.epsilon_float
     return consumer.secrets * consumer.actions <= _MOST_EXACT_VARIABLES and scale <= _LARGEST_SCALE
 
 
 def _is_few(consumer: Consumer) -> bool:
-    """Return whether an exact vertex takes seconds at any level, from a basis that is nearly optimal."""
+    """Return whether an exact vertex, computed from a nearly optimal basis, takes only seconds at any level."""
     return consumer.secrets * consumer.actions <= _MOST_EXACT_AT_ANY_LEVEL
 
 
@@ -434,7 +430,7 @@ def generates_columns(ptype: PrivacyType, consumer: Consumer) -> bool:
 
 
 def is_reached_exactly(ptype: PrivacyType, consumer: Consumer) -> bool:
-    """Return whether an exact optimum takes seconds: in closed form on counts, or as a vertex of a small program."""
+    """Return whether an exact optimum takes only seconds: in closed form on counts, or by a small program."""
     if isinstance(ptype.space.metric, LineMetric):
         return True
     return _is_small(ptype, consumer) and consumer.is_exact and _has_rational_factors(ptype)

@@ -139,7 +139,7 @@ def _bounds_from_parts(ptype: PolicyType, consumer: Consumer, parts: tuple[Optim
 
 
 def _consumer_of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consumer]:
-    """Return the probability of a part, and the consumer whose secrets are the classes of the part."""
+    """Return the probability of a part of the policy, and the consumer whose secrets are the classes of this part."""
     masses, losses = [], []
     for members in part.classes:
         weights, table = consumer.prior[list(members)], consumer.loss[list(members)]
@@ -154,7 +154,9 @@ def _consumer_of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consum
 
 
 def _rounded_factors(ptype: PolicyType) -> tuple[list[Bound], list[Bound]]:
-    """Return two lists of (x, z, alpha^d(x, z)) for pairs at finite distance: powers rounded down, and rounded up."""
+    """Return two lists of (x, z, alpha^d(x, z)) for pairs at finite distance: powers rounded down, and powers rounded
+    up.
+    """
     bounds = [(x, z, ptype.factors(length)) for x, z, length in ptype.bounds()]
     above = [
         (x, z, Fraction(-(-high * _DENOMINATOR // 1), _DENOMINATOR) if low < high else high)

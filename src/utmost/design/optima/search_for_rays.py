@@ -1,4 +1,5 @@
-"""Search for the extreme rays (possible columns) whose sum is the best channel for a consumer: column generation.
+"""Search by column generation for the extreme rays (possible columns) of which the best channel for a consumer
+consists.
 
 A round starts with a price for each place (secret). For each action, a simplex method on trees
 (`utmost.design.optima.tree_pricing`) finds the best ray at these prices. When all trees are optimal, they prove a
@@ -62,7 +63,7 @@ class _Bound:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RayProgram:
-    """The linear program of the search: find the cheapest sum of rays that is 1 at each place."""
+    """The linear program of the search: find the cheapest sum of multiples of rays that is 1 at each place."""
 
     factors: Floats  # (n, n) factors alpha^d of all places, see `generic_factors`
     costs: Floats  # (k, n) prior times loss of each action, in units of `scale`
@@ -144,7 +145,9 @@ class RaySearch:
         return cls(program, places, costs, forest, rays, ray_costs, waves, marks, blind_loss, blind_loss, room)
 
     def start_from(self, starts: Sequence[SearchResults]) -> None:
-        """Take rays and trees from other searches on this space, and interpolate the first prices from their prices."""
+        """Take rays and trees from other searches on this space; interpolate the first prices from the prices of those
+        searches.
+        """
         # The logarithm of an extreme ray changes by epsilon d along each arc of its tree. So at another level the same
         # tree has a ray that is a power of this ray. That ray is also extreme, unless factors underflow.
         now, levels = self.program.epsilon, [start.epsilon for start in starts]
@@ -162,7 +165,9 @@ class RaySearch:
         self._start_from_rays(rays, nearest, starts[0].places, (1 - share) * prices[0] + share * prices[-1])
 
     def with_more_places(self, more: Indices) -> "RaySearch":
-        """Return a search over the places of this search and the places ``more``, started from its results."""
+        """Return a search over the places of this search and the places ``more``, started from the results of this
+        search.
+        """
         # If rounding errors ended this search, they will end the next one too, so all places are added.
         everywhere = np.arange(len(self.program.prior))
         search = RaySearch.of(self.program, everywhere if self.fruitless > _STALLED else np.union1d(self.places, more))
@@ -207,9 +212,7 @@ class RaySearch:
         return own
 
     def _extended(self, rays: Floats, at: Indices) -> Floats:
-        """Extend rays (t, N) on the places ``at`` to all n places, once by the largest and once by the smallest
-        possible entries.
-        """
+        """Extend N rays from ``at`` to all places, once by the largest, once by the least possible entries."""
         new = np.setdiff1d(self.places, at)
         if not len(new):
             return rays
@@ -349,7 +352,7 @@ class RaySearch:
 
     @property
     def _effort(self) -> tuple[int, float]:
-        """Return the largest number of pivots of a tree, and the distance from its optimum at which a tree may stop."""
+        """Return the most pivots of one tree, and how far from the optimum a tree's ratio may stay."""
         # Near the end, misleading prices cause long sequences of pivots. So these are stopped, and the next round
         # continues them.
         most = _FEW_PIVOTS if self.rounds < self.early or self.gap <= self.aim(_LATE) else _MOST_PIVOTS
@@ -378,7 +381,7 @@ class RaySearch:
         self.last_shares = np.concatenate([shares, np.zeros(new.shape[1])])
 
     def columns(self) -> Floats:
-        """Return the best channel (n, k) that is a sum of rays so far."""
+        """Return the best channel (n, k) whose columns are sums of multiples of the rays found so far."""
         weights, (rays, ray_costs) = self.forest.weights, self.best_rays or (self.rays, self.ray_costs)
         # Spend a hundredth of the gap on a solution in the middle of the optimal face.
         near = central_shares(rays, ray_costs, weights, 1e-2 * self.gap + 0.1 * _NOTHING)

@@ -64,7 +64,7 @@ def shared_mechanism(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Share
 
 
 def sharing_program(ptype: PrivacyType, consumers: Sequence[Consumer], targets: Sequence[Any]) -> LinearProgram:
-    """Return the program that is feasible if and only if one channel gives each consumer u a loss of ``targets[u]``."""
+    """Return the program that is feasible if and only if one channel gives each consumer u a loss <= ``targets[u]``."""
     # The rows are those of `user_program` for channels on tuples of actions, followed by one row for each consumer.
     actions = tuple(product(*(range(consumer.actions) for consumer in consumers)))
     size = ptype.space.size
@@ -99,5 +99,5 @@ def sharing_refutation(ptype: PrivacyType, consumers: Sequence[Consumer]) -> Arr
 
 
 def _spread(consumer: Consumer, choice: list[int]) -> Array:
-    """Return p_x l(x, choice[t]) for every secret x and tuple t, (n, tuples)."""
+    """Return p_x l(x, choice[t]) for each secret x and tuple t, of which choice[t] is the consumer's action."""
     return np.asarray((consumer.prior[:, None] * consumer.loss)[:, choice])

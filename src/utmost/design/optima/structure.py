@@ -20,11 +20,11 @@ Source: [gupte2010], Theorem 2; the vertices of footnote 4 of [ghosh2009] are no
 **Uniqueness of a consumer's optimal channel.**
 
 If the remapped geometric mechanism on counts is optimal, its dual mu is unique, and a private column v can be column r
-of an optimal channel if and only if sum_x (p_x l(x, r) - mu_x) v_x = 0. With the flows f of `exact_flows`, this v is
-multiplied by alpha across an edge with f > 0, and by 1/alpha if f < 0, and is free if f = 0; and v = 0 unless f_0 = 0.
-So these columns span a space of dimension 1 + (number of zero flows). The optimal channels form a polytope whose
-dimension is the sum of these dimensions over all actions, minus the n + 1 row sums. The optimum is unique if and only
-if the dimension of this polytope is 0.
+of an optimal channel if and only if sum_x (p_x l(x, r) - mu_x) v_x = 0. Let f be the flows that `exact_flows` gives for
+action r. Then for x >= 1, v_x is alpha v_(x-1) if f_x > 0, and v_(x-1) / alpha if f_x < 0; the ratio of v_x and v_(x-1)
+is free if f_x = 0; and v = 0 unless f_0 = 0. So these columns span a space of dimension 1 + (number of zero flows). The
+optimal channels form a polytope whose dimension is the sum of these dimensions over all actions, minus the n + 1 row
+sums. The optimum is unique if and only if the dimension of this polytope is 0.
 """
 
 import math
@@ -63,7 +63,7 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
     otherwise "slack".
 
     Args:
-        channel: (n+1, m), exact or float64.
+        channel: Channel (n+1, m), exact or float64.
         alpha: Alpha of the level, or a `Level`.
         tolerance: Largest relative distance of float64 entries from a tight constraint.
 
@@ -118,7 +118,7 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
 
     Raises:
         OutOfRange: if a channel is passed without alpha, if a constraint matrix is passed with alpha, or if a
-            constraint matrix contains other words.
+            constraint matrix contains anything but "down", "up", "slack" and "zero".
         PromiseBroken: if the channel does not satisfy the level.
 
     Lemmas 5.7 and 5.8 take n + 1 minus the number of nonzero columns as the number of zero columns.
@@ -162,10 +162,11 @@ def check_lemmas(of: Channel | NDArray[np.str_], alpha: Number | Level | None = 
 
 
 def remap_of_vertex(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9) -> Remap:
-    """Return the remap Y of the geometric mechanism G with G Y = ``channel``, which has the pattern of Lemma 5.9.
+    """Return the remap Y of the geometric mechanism G with G Y = ``channel``; ``channel`` must have the pattern of
+    Lemma 5.9.
 
-    Let k_i be the i-th nonzero column and S_i the number of slacks in the columns k_0, ..., k_i. Responses
-    i + S_(i-1), ..., i + S_i become k_i.
+    Let k_i be the i-th nonzero column and S_i the number of slacks in the columns k_0, ..., k_i. The remap turns the
+    responses i + S_(i-1), ..., i + S_i into the action k_i.
 
     Raises:
         PromiseBroken: if the constraint matrix has another pattern.
@@ -228,7 +229,7 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
     """Return the solution Y of X = G Y for a channel X and the geometric mechanism G; exact if X and alpha are exact.
 
     Args:
-        channel: (n+1, m).
+        channel: Channel X, (n+1, m).
         alpha: Alpha of the level, or a `Level`.
         tolerance: Largest distance of an entry of a float Y below 0; exact entries must be nonnegative.
 

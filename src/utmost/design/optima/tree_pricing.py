@@ -3,9 +3,9 @@
 An extreme ray v of K = {v >= 0 : v_i >= a_ij v_j for all i, j} has n - 1 tight rows that join its n places (secrets) to
 a tree. An arc of the tree has a sink i and a source j with v_i = a_ij v_j. Let Y be the prices of the places, q their
 weights, and r = <Y, v> / <q, v>. The surplus of the places, b = v (Y - r q), sums to 0, and the multiplier of an arc,
-times v_i, is the flow along the arc from sink to source: the sum of b over the places on one side of the arc. If a flow
-is negative, scaling up the side of the sink until another row is tight gives a tree with a smaller r. If no flow is
-negative, v is the ray of least ratio r, and the multipliers prove it.
+times v_i, is the flow along the arc from sink to source: the sum of b over the places on the sink's side of the arc. If
+a flow is negative, scaling up the side of the sink until another row is tight gives a tree with a smaller r. If no flow
+is negative, v is the ray of least ratio r, and the multipliers prove it.
 
 A tree is stored as ``parent`` (n,), ``kind`` (n,) and its root: kind[i] is 1 if i is the sink of the arc to its parent,
 and -1 if i is the source. With numba, the functions are compiled to machine code if that saves time
@@ -51,11 +51,11 @@ def compiled_later(function: F) -> F:
 
 
 def compile_if_it_pays(places: int, worked: int = 0) -> None:
-    """Replace the functions by machine code, if that saves time for this many places, or if the code is in the cache on
-    disk.
+    """Replace the functions of this module by machine code, if that saves time for this many places, or if the machine
+    code is in the cache on disk.
 
-    ``worked`` is the number of pivots, times the number of places, since the last call. The results are bitwise the
-    same.
+    ``worked`` is the number of pivots, times the number of places, since the last call. Machine code and Python give
+    the same results, bit for bit.
     """
     global _worked, _has_looked
     _worked += worked

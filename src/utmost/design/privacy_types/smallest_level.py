@@ -168,8 +168,8 @@ def check_promise(
         shift: Largest distance of neighbouring query answers; the sensitivity of the distribution by default.
 
     Raises:
-        PromiseBroken: if a likelihood ratio exceeds e^epsilon, or if none attains it, which means more noise than
-            needed.
+        PromiseBroken: if a likelihood ratio exceeds e^epsilon, or if no ratio attains e^epsilon, so that there is more
+            noise than the level needs.
 
     >>> from utmost.noise import Geometric
     >>> check_promise(Geometric(epsilon=1, sensitivity=3))
@@ -214,9 +214,7 @@ def check_promise(
 
 
 def _check_limit(distribution: IntegerDistribution, distance: int, smallest: Level) -> None:
-    """Check that P(X = y) / P(X = y + distance) is below 1/alpha for all y and converges to 1/alpha, for the alpha of
-    ``smallest``.
-    """
+    """Check for y = 0, 1, 2, 4, ... that P(X = y) / P(X = y + distance) is below 1/alpha, and gets close to it."""
     values = [0, *(1 << power for power in range((distribution.window().size - distance).bit_length()))]
     alpha = smallest.alpha_interval(_FAR_BITS)
     for y in values:

@@ -1,4 +1,6 @@
-"""Compute trade-off curves, delta for an epsilon, privacy profiles and total variation of noise or two rows."""
+"""Compute trade-off curves, delta for an epsilon, privacy profiles and total variation, of noise or of two rows of a
+channel.
+"""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -110,7 +112,7 @@ def delta(
     person can cause. At the default shift, delta is 0 if and only if epsilon is at least the epsilon of the noise.
 
     Args:
-        distribution: Noise distribution, or two rows of a channel, the first for X.
+        distribution: Noise distribution, or two rows of a channel; the first row is the distribution of X.
         epsilon, alpha: Level, as epsilon or as alpha. Here epsilon may be 0, and alpha may be 1.
         shift: Difference of the answers; by default the sensitivity of the noise. Leave out ``shift`` for rows.
 

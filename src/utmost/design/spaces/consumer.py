@@ -34,7 +34,7 @@ class Consumer(Display):
         rule: Loss as a named loss, or None for a matrix.
 
     Raises:
-        NotAPrior, NotALoss: see `priors.prior` and `losses.loss_matrix`.
+        NotAPrior, NotALoss: if `priors.prior` or `losses.loss_matrix` raises it.
         NotALoss: if the number of rows of the loss is not n, or the number of columns is not k.
 
     >>> from utmost.design.spaces import losses, priors

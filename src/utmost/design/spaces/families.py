@@ -175,8 +175,8 @@ class EuclideanGridMetric(Metric):
         return _exact_roots(self.squares(x, y))
 
     def edges(self) -> NDArray[np.intp]:
-        """Return the pairs of points with no lattice point between them: the row and the column difference of such a
-        pair have no common divisor.
+        """Return the pairs of points with no lattice point between them: the row difference and the column difference
+        of such a pair have no common divisor above 1.
         """
         x, y = np.triu_indices(self.size, k=1)
         essential = np.gcd(*_row_and_column_steps(self.cols, x, y)) == 1

@@ -281,7 +281,7 @@ class Places(Space):
         return north, east
 
     def _reach(self, reach: float) -> float:
-        """Return a positive reach: in radians for places on the earth, unchanged for places in a plane."""
+        """Return ``reach`` after a check: in radians for places on the earth, unchanged for places in a plane."""
         try:
             metres = float("nan") if isinstance(reach, bool | str) else float(reach)
         except (TypeError, ValueError, OverflowError):
@@ -350,7 +350,7 @@ def places(
         OutOfRange: if coordinates are not on the earth, or if the unit or the metric does not fit the table.
         Unsupported: if the table is a list of cells and h3 is not installed.
 
-    Cost: n^2 certified arcs and n^3 additions: one second for 400 places, about ten for 1 000.
+    Cost: n^2 distances with certified rounding and n^3 additions: one second for 400 places, about ten for 1 000.
 
     >>> towns = places({"Oslo": (59.91, 10.75), "Bergen": (60.39, 5.32), "Hamar": (60.79, 11.07)})
     >>> towns.labels, towns.unit, towns.distances[0].tolist()

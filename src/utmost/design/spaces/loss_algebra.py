@@ -18,7 +18,7 @@ from utmost.errors import NotALoss, NotMonotone, OutOfRange, quoted
 
 
 def joint_loss(one: object, two: object) -> Array:
-    """Return the sum of two losses with a pair of actions, one for each loss: l((v, w), x) = l1(v, x) + l2(w, x).
+    """Return the sum of two losses with a pair of actions, one for each loss: l(x, (v, w)) = l1(x, v) + l2(x, w).
 
     A consumer chooses both actions independently, so the least expected losses (uncertainties U) add up for every prior
     and channel: U_l = U_l1 + U_l2. A mechanism that is universally optimal for both losses is universally optimal for
@@ -100,7 +100,7 @@ def lifted_loss(loss: object, secrets: Sequence[int], size: int) -> Array:
         secrets: Indices of k different secrets, in 0, ..., size - 1.
         size: Number of all secrets.
 
-    Source: [fernandes2022], section IV-C, and theorem 6(5), the direction that is true.
+    Source: [fernandes2022], section IV-C, and theorem 6(5), of which only this direction is true.
 
     >>> lifted_loss([[0, 1], [1, 0]], (0, 2), 3).tolist()[1]
     [Fraction(0, 1), Fraction(0, 1)]

@@ -157,7 +157,8 @@ def asymmetric(over: Number, under: Number) -> Loss:
 
 
 def thresholded(t: Number) -> Loss:
-    """Return the loss 0 for an answer within t of the secret, and 1 for any other; `binary` is thresholded(0).
+    """Return the loss that is 0 for an answer within t of the secret, and 1 for any other answer; `binary` is
+    thresholded(0).
 
     >>> thresholded(1).matrix(3)[0].tolist()
     [Fraction(0, 1), Fraction(0, 1), Fraction(1, 1)]

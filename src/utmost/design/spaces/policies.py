@@ -38,9 +38,9 @@ class Policy(Display, PickledByFields):
     """Secrets with distances that need not be a metric: they may be zero, infinite or asymmetric.
 
     Args:
-        distances: Matrix (n, n) of numbers >= 0: ``math.inf`` for pairs without a bound, 0 on the diagonal. Entry
-            [x, y] bounds the ratio of the probabilities of an outcome at x and at y. The numbers need not satisfy the
-            triangle inequality: the lengths of shortest paths replace them.
+        distances: Matrix (n, n) of numbers >= 0: ``math.inf`` for pairs without a bound, 0 on the diagonal. Let d be
+            the entry [x, y]: the probability of an outcome at x is at most e^(epsilon d) times its probability at y.
+            The numbers need not satisfy the triangle inequality: the lengths of shortest paths replace them.
         labels: Label of each secret; by default 0, 1, ...
 
     Attributes:
@@ -104,8 +104,8 @@ class Policy(Display, PickledByFields):
             edges: Pairs (x, y) of labels, of length 1, or triples (x, y, length); length 0 for secrets that must not be
                 distinguished.
             secrets: Labels of all secrets, with and without edges.
-            directed: Whether an edge (x, y) bounds only the ratio of the probabilities of an outcome at x and at y, not
-                its inverse.
+            directed: Whether an edge (x, y) bounds only how much more likely an outcome is at x than at y, and not how
+                much more likely at y than at x.
 
         >>> Policy.of_edges([("flu", "cold")], ["flu", "cold", "none"]).components
         ((0, 1), (2,))

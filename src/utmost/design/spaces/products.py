@@ -38,7 +38,7 @@ class SumMetric(Metric):
         return _elementwise_sum(self.first.lengths(a, c), self.second.lengths(b, d))
 
     def edges(self) -> NDArray[np.intp]:
-        """Return the essential edges: those of each factor, with the other part of the secret unchanged."""
+        """Return the essential edges: they change one part of the secret along an edge of that part's space."""
         n, m = self.first.size, self.second.size
         across = self.first.edges()[:, None, :] * m + np.arange(m)[None, :, None]
         along = self.second.edges()[None, :, :] + np.arange(n)[:, None, None] * m
@@ -67,7 +67,7 @@ def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
 
     Raises:
         NotAMetric: if no space is given, or if the metric is "euclidean" and the square of a distance is irrational.
-        OutOfRange: if the metric is unknown.
+        OutOfRange: if ``metric`` is none of "sum", "max" and "euclidean".
 
     >>> from utmost.spaces import counts, cycle
     >>> both = product(counts(2), cycle(4))

@@ -123,9 +123,7 @@ def has_intermediate(
 
 
 def _shortest_sums(values: Array, pairs: NDArray[np.intp]) -> Array:
-    """Return the least d(x, z) + d(z, y) over third secrets z for each pair; more than all distances if no third secret
-    exists.
-    """
+    """Return the least d(x, z) + d(z, y) over third secrets z for each pair; without any z, more than all distances."""
     n = len(values)
     direct = values.copy()
     # Replace the diagonal, so that z = x and z = y never give the minimum.
