@@ -64,7 +64,7 @@ def text(value: Any, name: str) -> str:
 
 
 def label(value: Any, name: str) -> Any:
-    """Check that a value can be a label, that is, that it is hashable."""
+    """Check that a value can be a label: a label must be hashable."""
     try:
         hash(value)
     except Exception:  # a user's own class may raise anything

@@ -52,13 +52,13 @@ def one_line(value: Any) -> str:
 
 
 def displayed_fields(value: Any) -> tuple[str, ...]:
-    """The attributes in the repr of a value: the names in ``_shown``, else the fields of its dataclass."""
+    """The attributes that the repr of a value shows: those in ``_shown`` of its class, else its dataclass fields."""
     listed = getattr(type(value), "_shown", ())
     return listed or tuple(field.name for field in fields(value) if field.repr) if is_dataclass(value) else listed
 
 
 def brief(value: Any) -> str:
-    """A short text for a value: a short repr, else its size or its type."""
+    """A short text for a value: its repr if that is short, else its approximate value, its size or its type."""
     if isinstance(value, np.ndarray):
         return f"{' x '.join(map(str, value.shape))} array" if value.ndim else "array"
     if isinstance(value, bool | np.bool_ | float | np.floating) or value is None:

@@ -57,7 +57,7 @@ def _forms(kind: Any) -> Iterator[tuple[str, str, FieldForm]]:
 
 
 def json_forms(kind: type) -> dict[str, FieldForm]:
-    """A dict from the name in JSON to the form, for each JSON field of a record."""
+    """Map the name in JSON of each JSON field of a record to the form of this field."""
     listed: dict[str, FieldForm] = {}
     for _, name, found in _forms(kind):
         listed |= found.parts or {name: found}
@@ -65,7 +65,7 @@ def json_forms(kind: type) -> dict[str, FieldForm]:
 
 
 def texts_of(kind: type) -> dict[str, str]:
-    """The titles of the fields whose value is a text for people, by their names in JSON."""
+    """Map the name in JSON of each field that is a text for people to the field's title."""
     return {name: found.title for name, found in json_forms(kind).items() if found.hint}
 
 

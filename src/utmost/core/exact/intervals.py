@@ -321,7 +321,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def round_up(x: Fraction | Interval | int) -> float:
-    """A float >= x; for a rational, the smallest one. A reported epsilon is rounded up.
+    """A float that is at least x; the smallest such float if x is rational. A reported epsilon is rounded up.
 
     >>> Fraction(round_up(Fraction(1, 10))) >= Fraction(1, 10)
     True
@@ -339,7 +339,7 @@ def round_up(x: Fraction | Interval | int) -> float:
 
 
 def round_down(x: Fraction | Interval | int) -> float:
-    """A float <= x; for a rational, the largest one. A reported utility is rounded down.
+    """A float that is at most x; the largest such float if x is rational. A reported utility is rounded down.
 
     >>> Fraction(round_down(Fraction(1, 10))) <= Fraction(1, 10)
     True
@@ -348,7 +348,7 @@ def round_down(x: Fraction | Interval | int) -> float:
 
 
 def nearest(x: Fraction | Interval | int) -> float:
-    """One of the two floats around x; for an interval, around its middle."""
+    """One of the two neighbouring floats around x, or around the middle of x if x is an interval."""
     return _quotient(x.low + x.high, x.bits + 1) if isinstance(x, Interval) else _nearest(Fraction(x))
 
 

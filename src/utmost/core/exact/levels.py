@@ -35,7 +35,7 @@ class Level:
 
     Attributes:
         base: Rational base of alpha, or None for 1/e.
-        power: Exponent of the base, which is epsilon if the base is None.
+        power: Exponent of the base. If ``base`` is None, the exponent is epsilon.
     """
 
     base: Fraction | None

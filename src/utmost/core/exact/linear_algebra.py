@@ -179,8 +179,9 @@ _Row = dict[int, fmpq]
 def solve_sparse(rows: Sequence[Mapping[int, Fraction]], right: Sequence[Fraction]) -> list[Fraction]:
     """The solution z of a square nonsingular system ``sum_j rows[i][j] z_j = right[i]``.
 
-    The next pivot is an entry of a row with the fewest nonzero entries, in the column with the fewest. Bases of linear
-    programs about privacy are nearly triangular, so that elimination creates few new nonzero entries.
+    The next pivot is in a row with the fewest nonzero entries; among the entries of this row, it is the one whose
+    column has the fewest nonzero entries. Bases of linear programs about privacy are nearly triangular, so that
+    elimination creates few new nonzero entries.
 
     Raises:
         SolverFailed: if the system is singular.

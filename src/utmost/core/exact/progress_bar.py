@@ -1,9 +1,10 @@
 """A progress bar: it shows the name of a long task, the share that is done, and the expected remaining time.
 
 A task that may take longer than a second runs within `progress_bar`, which takes the task's name and returns a
-function. The task calls the function to report its progress. The line appears after a second, only on a terminal or in
-a notebook, and disappears when the task ends. A task within another task replaces the outer task on the line. A second
-thread draws the line. So tasks in machine code are shown as well, and reporting only stores three numbers.
+function. The task calls the function to report its progress. The bar appears on one line after a second, only on a
+terminal or in a notebook, and disappears when the task ends. While a task runs within another task, the line shows the
+inner task. A separate thread draws the line. So tasks in machine code are shown as well, and reporting only stores
+three numbers.
 """
 
 import shutil

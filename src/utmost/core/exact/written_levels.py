@@ -22,7 +22,9 @@ _LOG = re.compile(r"-(?:(?P<power>\S+) )?log\((?P<base>[^)]+)\)")
 
 
 def level_facts(level: Level) -> dict[str, Any]:
-    """The fields of a level in a statement: epsilon exactly and rounded up; alpha exactly, or two floats around it."""
+    """The fields of a level in a statement: epsilon exactly, and as a float rounded up; a rational alpha exactly, else
+    two floats around alpha.
+    """
     if level.is_rational:
         alpha: Any = str(level.alpha_fraction())
     else:

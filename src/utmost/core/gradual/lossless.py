@@ -49,7 +49,9 @@ class Candidate:
 
 
 def polynomial_quotient(lower: GeneratingFunction, higher: GeneratingFunction) -> tuple[list[Fraction], int] | None:
-    """Return N_1 / N_2 and its lowest exponent, or None for irrational coefficients or a remainder of the division."""
+    """Return N_1 / N_2 and its lowest exponent, or None if coefficients are irrational or the division leaves a
+    remainder.
+    """
     top, bottom = lower.fractions, higher.fractions
     if top is None or bottom is None or len(top) < len(bottom):
         return None
@@ -219,7 +221,9 @@ Obstacle = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Difference(Display):
-    """The distribution of W on the points (k * stride + offset) * unit, with a list of P for |k| <= reach."""
+    """The distribution of W on the points (k * stride + offset) * unit, with the list of probabilities for |k| <=
+    reach.
+    """
 
     # Beyond the listed masses, P is multiplied by b with each period.
     listed: tuple[Any, ...]

@@ -208,7 +208,7 @@ def _unmatched_zero(lower: RealDistribution, higher: Staircase, start: int, end:
 
 
 def _candidates(higher: _Wave, lower: _Wave | None, k: NDArray[np.int64]) -> Iterator[float]:
-    """Yield zeros of V_2 in floats: the first that is clearly no zero of V_1, then those farthest from being one."""
+    """Yield zeros of V_2 in floats: the first one that V_1 clearly lacks, then those where V_1 is farthest from 0."""
     # gamma D t + psi(D t), with |psi| <= arcsin b, passes k pi within arcsin b of gamma D t = k pi.
     near, b = nearest(higher.near), nearest(higher.ratio)
     reach = np.arcsin(min(b, 1.0)) * 1.01

@@ -216,7 +216,7 @@ class CellsDraw(DrawDistribution):
 
     @property
     def kinds(self) -> dict[int, int]:
-        """Map one cell's position, for each different distribution of a cell, to the number of cells with that
+        """Map the position of one cell to the number of cells whose noise has the same distribution, for each
         distribution. Here all cells have one distribution, so the result is {0: number of cells}.
         """
         return {0: self.cells}

@@ -187,7 +187,7 @@ class DiscreteStaircase(ProfileDistribution):
 
     @property
     def theorem(self) -> str:
-        """The claim of optimality with its theorem, as text."""
+        """A text: for which costs this noise is optimal, and by which theorem."""
         if self.sensitivity == 1:
             return THEOREM_11
         best = [c for c in costs_to_name(self.cost) if optimal_step(self.level, self.sensitivity, c) == self.step]

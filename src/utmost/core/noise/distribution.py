@@ -144,7 +144,9 @@ class Distribution(Display, ABC):
 
     @property
     def theorem(self) -> str:
-        """The claim of optimality with its theorem in one line, or the remark that no optimality is claimed."""
+        """One line of text: for which costs this noise is optimal and by which theorem, or that no optimality is
+        claimed.
+        """
         return NO_CLAIM
 
     @abstractmethod

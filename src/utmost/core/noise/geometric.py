@@ -63,7 +63,7 @@ class Geometric(ProfileDistribution):
 
     @property
     def theorem(self) -> str:
-        """The claim of optimality with its theorem, as text."""
+        """A text: for which costs this noise is optimal, and by which theorem."""
         if self.sensitivity == 1:
             return THEOREM_11
         return f"not the least noise for a sensitivity above 1 (a staircase is); {RELAXABLE}"

@@ -310,9 +310,7 @@ class Smoothed:
 
     @cached_property
     def _rounding(self) -> float:
-        """The rounding error of the series from its factors and its summation. The error from its angles is added
-        elsewhere.
-        """
+        """The rounding error of the series from its factors and its summation, without the error from its angles."""
         return float((self.weights * self.moved).sum()) + _OF_A_SUM * float(self.weights.sum())
 
     @cached_property

@@ -58,7 +58,7 @@ class Laplace(RealDistribution):
 
     @property
     def theorem(self) -> str:
-        """The claim of optimality with its theorem, as text."""
+        """A text: for which costs this noise is optimal, and by which theorem."""
         return (
             "not the least noise for epsilon-DP (a staircase is); least variance under the stronger Lipschitz privacy "
             f"[koufogiannis2015, Theorem 9]; {RELAXABLE}"

@@ -135,7 +135,7 @@ class DrawDistribution(Display, ABC):
     @property
     @abstractmethod
     def kinds(self) -> dict[int, int]:
-        """Map one cell's position, for each different distribution of a cell, to the number of cells with that
+        """Map the position of one cell to the number of cells whose noise has the same distribution, for each
         distribution.
         """
 

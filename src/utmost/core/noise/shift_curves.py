@@ -38,13 +38,13 @@ class Curve(Protocol):
 
     @property
     def is_rational(self) -> bool:
-        """Whether the curve is rational at rational points."""
+        """Whether the curve has rational values at rational points."""
 
     def missed(self, false_alarm: NDArray[np.float64]) -> NDArray[np.float64]:
         """The least missed-detection probability at each false alarm probability of an array, in floats."""
 
     def missed_exactly(self, false_alarm: Fraction) -> Fraction:
-        """The least missed-detection probability as a Fraction, at a rational false alarm probability; it needs
+        """The least missed-detection probability, as a Fraction, at a rational false alarm probability; only if
         `is_rational`.
         """
 
@@ -215,7 +215,7 @@ class StaircaseCurve:
         return _chord(b, whole - j, part) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _outer(self, on_first_step: Fraction, anywhere: Fraction, b: Powers) -> Any:
-        """kappa from the lengths min(phi, 2 gamma) and phi, or 1 - kappa from those of the complement."""
+        """kappa for the arguments min(phi, 2 gamma) and phi; 1 - kappa for max(2 gamma - phi, 0) and 2 - phi."""
         return (b.complement * on_first_step + b.b * anywhere) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _start_of_class(self, j: int) -> tuple[int, Fraction | int]:

@@ -199,8 +199,8 @@ class Staircase(RealDistribution):
 
     Attributes:
         gamma: The fraction as a float.
-        exact_gamma: The fraction as a Fraction if it is rational: the argument, or the optimum for |x| if alpha is the
-            square of a rational, or the float found for a cost that is a function. None if gamma is irrational, or is
+        exact_gamma: ``gamma`` as a Fraction, if ``gamma`` was passed, if the cost is |x| and alpha is the square of a
+            rational, or if the cost is a function, for which a search found a float. None if gamma is irrational, or is
             not known to be rational.
 
     Raises:
@@ -326,7 +326,7 @@ class Staircase(RealDistribution):
 
     @property
     def theorem(self) -> str:
-        """The claim of optimality with its theorem, as text."""
+        """A text: for which costs this noise is optimal, and by which theorem."""
         best = [c for c in costs_to_name(self.cost) if optimal_gamma(self.level, self.sensitivity, c) == self.gamma]
         if best:
             return f"{least_cost(best, 'real numbers')} [geng2012, Theorem 3]"

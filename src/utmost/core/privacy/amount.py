@@ -1,4 +1,6 @@
-"""A column of amounts that is summed in whole steps, such as euros in cents, or whose distinct values are counted."""
+"""A column of amounts: their sums are computed as numbers of steps, such as cents, or their distinct values are
+counted.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,9 +25,9 @@ _LEFT_OUT = "left out of the sums"
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Amount(PickledByFields):
-    """A column of amounts that is summed. All amounts are whole multiples of ``step``.
+    """A column of amounts that is summed. Amounts are whole multiples of ``step``; counting rounds amounts to them.
 
-    Sums are computed, noised and stored in steps, as integers, and shown in the unit of the column.
+    Sums are computed, noised and stored as integer numbers of steps, and shown in the unit of the column.
 
     Args:
         name: Name of the column and of its sums.
@@ -96,7 +98,7 @@ class Amount(PickledByFields):
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The low and the high end of each event's amount, in steps, if the same noise serves sums and counts."""
+        """The low and the high end of each event's amount, as numbers of steps; only for an amount with ``between``."""
         assert self.between is not None, "only shared sums have ends"
         low, high = (int(end / self.step) for end in self.between)
         return low, high

@@ -200,7 +200,7 @@ class Unit(PickledByFields):
 
     @property
     def leaves_totals(self) -> bool:
-        """Whether a replaced record only lowers cells when it is removed, and only raises cells when it is added."""
+        """Whether neighbours differ by a replaced record, and the presence of a record lowers no cell."""
         return self.neighbours == "change-one" and self.nonnegative
 
     @property
@@ -210,7 +210,7 @@ class Unit(PickledByFields):
 
     @property
     def whole_cells(self) -> int:
-        """The number of cells that one individual's presence can change by the sensitivity, all at once."""
+        """The largest number of cells that one individual's presence can all change by the whole sensitivity."""
         return int(self.reach // self.sensitivity)
 
     def on_cells(self, count: int) -> "Unit":

@@ -58,7 +58,7 @@ class Segments:
         self.lengths = (step, period - step, step - 1, period - step + 1)
 
     def probabilities(self) -> tuple[Real, ...]:
-        """The probability of each segment: its weight over the sum of the four weights."""
+        """The probability of each segment: its weight divided by the sum of the four weights."""
         plain, period = self.lengths[0], self.lengths[0] + self.lengths[1]
 
         def probability(segment: int, bits: int) -> Interval:

@@ -1,8 +1,8 @@
 """Paths of Euclidean noise: a secret key determines the noise of each point at every level, to any precision.
 
 `HiddenPaths` finds the exact grid cell of x + V_e. The key fixes the path of noise of each point: every uniform number
-that the path uses has a name, and its binary digits are AES-256 of that name under the key. So the same path can be
-evaluated at any level, at any time, to any precision. At the anchor level e0, in units of 1/e0:
+that the path uses has a name, and the binary digits of the number are AES-256 of the name under the key. So the same
+path can be evaluated at any level, at any time, to any precision. At the anchor level e0, in units of 1/e0:
 
     S = E_1 + ... + E_a              (for even n one more term, E cos^2(2 pi U)) ~ Gamma(a), a = (n + 1)/2
     V = 2 sqrt(S E) (cos, sin)(2 pi U) for each two coordinates                       ~ N(0, 2 S I) given S

@@ -33,7 +33,7 @@ def ages(
     Args:
         column: Column of birth dates: dates, or text that `periods` reads.
         listed: Ages at which groups begin, ascending, followed by the age at which the last group ends, or by None if
-            it has no end: ``[0, 18, 30, 45, 65, None]``. ``range(0, 101)`` makes groups of single years.
+            the last group has no end: ``[0, 18, 30, 45, 65, None]``. ``range(0, 101)`` makes groups of single years.
         on: Day on which ages are computed, such as "2025-01-01".
         groups: Dict from names to coarser levels, as for `edges`.
         spelling: Pattern of dates in text, and missing marks: ``Spelling(pattern="%d.%m.%Y")``.

@@ -145,8 +145,8 @@ class Axis(Display):
         return self.levels[level] if level >= 0 else f"{self.levels[0]}{MARK}{-level}"
 
     def can_narrow(self, places: NDArray[np.intp]) -> bool:
-        """Whether `narrowed` works for ``places``. All places of an axis are allowed; some of them only if the axis has
-        one level and no listed keys, and bins only if they are neighbours.
+        """Whether `narrowed` works for ``places``. All places of an axis are allowed. A part of the places is allowed
+        only if the axis has one level and no listed keys, and if bins, where the axis has bins, are neighbours.
         """
         if len(places) == self.size:
             return True
@@ -223,7 +223,8 @@ class Axis(Display):
         return text.strip().lower() if text is not None and text.strip().lower() in ("true", "false") else text
 
     def place(self, value: Any) -> int | None:
-        """The position of a value of the data among the values of the axis, or None if it is not among them.
+        """The position of a value of the data among the values of the axis, or None if the axis does not have this
+        value.
 
         >>> plain(["A", "B"]).place("B"), plain(range(5)).place(7)
         (1, None)

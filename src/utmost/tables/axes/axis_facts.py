@@ -71,9 +71,7 @@ def _ordered_facts(axis: Axis) -> dict[str, Any]:
 
 
 def _group_facts(axis: Axis, level: int, stop: int) -> Any:
-    """The edges of the groups of a level; if their labels do not follow from edges, {label: labels of the level
-    below}.
-    """
+    """The edges of a level's groups; {group's label: labels of the level below} if labels do not follow from edges."""
     assert axis.edges is not None, "only bins have edges"
     starts = [start for start in axis.starts[level].tolist() if start < stop]
     pairs, label_of = [*pairwise([*starts, stop])], whole_label if axis.whole else open_label

@@ -6,7 +6,7 @@ skips is an hour without events. Dates, and times without a zone, are times of t
 converted to the declared zone.
 
 A cell means a span of time: "2013-05" means a month, a date means a day, and a time means a second. A cell that spans
-more than one period of an axis is refused, since it lies in none.
+more than one period of an axis is refused, since the cell lies in no single period.
 """
 
 import re

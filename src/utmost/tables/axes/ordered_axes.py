@@ -61,8 +61,8 @@ def bins(
         spelling: Marks of the column, if they differ from those of the whole table, see `Spelling`.
         below, above: Labels of an additional bin for all numbers below the lowest edge, and of one for all numbers from
             the highest edge on.
-        other: Label for all other values, an additional bin at the end; the axis then has no runs. If None, they are
-            left out.
+        other: Label for all other values, an additional bin at the end; the axis then has no runs. If None, other
+            values are left out.
         missing: Label for missing cells, an additional bin at the end, which is a separate group at every level; if
             None, they count as ``other``, or are left out.
         column: Events' column that has the numbers; by default the column with the name of the axis.
@@ -127,8 +127,8 @@ def edges(
     Args:
         listed: All edges, ascending. If the first or the last edge is None, the bin has no end on that side.
         whole: Whether the labels are those of integers, such as "0 to 4" and "65+"; otherwise they are "[0, 5)" and
-            "[65, inf)". By default, it is True if all edges are integers. All cells must then be integers; for decimals
-            pass False.
+            "[65, inf)". By default, ``whole`` is True if all edges are integers. All cells must then be integers; for
+            decimals pass False.
         groups: Dict from names to coarser levels, the finest first. A level is a list of its edges, which must be edges
             of the level before and include its first and last edge; or a mapping from the label of each group to the
             labels of neighbours on the level before: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.

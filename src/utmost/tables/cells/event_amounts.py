@@ -35,7 +35,7 @@ def rounded_amounts(
     spelling: Spelling = PLAIN_SPELLING,
     known: dict[str, Any] | None = None,
 ) -> NDArray[Any]:
-    """Read a column of amounts in steps, as int64 or Python integers; ``before`` is the number of earlier rows."""
+    """Read a column of amounts, rounded to numbers of steps: int64 or Python ints; ``before`` counts earlier rows."""
     cells, step = _plain(number_cells(column, spelling, known), amount.step)
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and not is_masked_array(cells):
         over, under = step.denominator, step.numerator

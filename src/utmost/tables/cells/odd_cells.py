@@ -45,7 +45,9 @@ POINTS_OF_THOUSANDS = f"If the point separates thousands, declare both marks: {_
 
 
 def looks_missing(text: str) -> bool:
-    """Whether a text is a usual mark of missing cells, such as NA: bins, dates and amounts refuse it, and name it."""
+    """Whether a text is a usual mark of missing cells, such as NA: readers of bins, dates and amounts refuse the text,
+    and name it in the error.
+    """
     return text.strip().lower() in _MARKS
 
 

@@ -41,8 +41,8 @@ def read(path: Path, *, as_events: bool = False) -> Any:
 
     Args:
         path: Path of the file or the directory.
-        as_events: Whether the rows are events to be counted, so that no column is published. If it is True, dates of
-            Excel are read as dates, and nested cells of JSON lines are refused only if their column is used.
+        as_events: Whether the rows are events to be counted, so that no column is published. If ``as_events`` is True,
+            dates of Excel are read as dates, and nested cells of JSON lines are refused only if their column is used.
     """
     form = TABLE_FORMATS["parquet"] if path.is_dir() else format_of(path)
     if form is None:

@@ -230,7 +230,7 @@ def _check_formulas_computed(path: Path, pages: list[str]) -> None:
 
 @contextmanager
 def _opened(path: Path, *, data_only: bool) -> Iterator[Any]:
-    """Open the workbook in a file or a pipe. openpyxl reads its parts only when their rows are read."""
+    """Open the workbook in a file or a pipe. openpyxl reads a sheet only when the rows of the sheet are read."""
     reader, where = extra("openpyxl", EXTRA), str(path)
     with path.open("rb") as file:
         # This is checked before the file is unpacked: its content must not be far larger than the file.

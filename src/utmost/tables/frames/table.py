@@ -41,7 +41,7 @@ class TableMethods(Display, ABC):
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def write(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write only the columns into a file. `Answer.save` also writes their statement.
+        """Write only the columns into a file. `Answer.save` also writes the statement of the answer.
 
         Args:
             path: Path that ends in .csv, .tsv, .jsonl, .parquet, .feather or .xlsx.
