@@ -67,9 +67,9 @@ def count_contributions(
         spelling, outside, progress: Arguments of `count_table`.
 
     Returns:
-        A table over one axis, whose name is that of the bound, and whose labels are the limits and "more". Its unit is
-        ``Unit(1, 1)``. The table has true counts: release it like any other table, see `bound_costs`. Persons who have
-        no events in the domain, or only sums of 0, are in no cell.
+        A table over one axis, whose name is that of the bound, and whose labels are the limits and "more". The unit of
+        this table is ``Unit(1, 1)``. The table has true counts: release it like any other table, see `bound_costs`.
+        Persons who have no events in the domain, or only sums of 0, are in no cell.
 
     Raises:
         OutOfRange: if no bound has this name; if the limits do not ascend or are not positive; if amounts are measured

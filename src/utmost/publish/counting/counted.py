@@ -49,8 +49,8 @@ class CountedTable(CountedFacts, Display):
             `FewCells` with the nonzero cells.
         unit: Unit of privacy: the largest change of the table by one individual.
         kind: Kind of table that the methods return, in a table adapter's notation, such as "dataframe:polars".
-        report: Counting report: how many events were counted, clipped, removed and left out. It is confidential: no
-            file, pickle or copy of the table has it.
+        report: Counting report: how many events were counted, clipped, removed and left out. The report is
+            confidential: no file, pickle or copy of the table has it.
         part: Two names: that of a partition of the individuals into disjoint parts, and that of this table's part.
         together: Axis of k = 2 to 5 values. Cells that differ only in this axis form a row; one individual changes the
             cells of at most ``unit.cells / k`` rows.
@@ -277,8 +277,8 @@ class CountedTable(CountedFacts, Display):
 
         Args:
             path: Path of the file. If the path ends in .json, the file is a document with the unit, for `utmost
-                release`. Otherwise the file is a table; its unit is written to a second file, whose path is ``path``
-                plus ".json".
+                release`. For every other ending the file is a table; its unit is written to a second file, whose path
+                is ``path`` plus ".json".
             marginal: Levels of the marginal; None for the cells.
             format, overwrite: Arguments of `saved`.
 

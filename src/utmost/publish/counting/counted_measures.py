@@ -65,8 +65,8 @@ def count(per_cell: AmountBounds | None = None, *, in_total: int | None = None) 
         per_cell: Largest number of events of a person that count in a cell; by default 1, or ``in_total`` if given.
         in_total: Largest number of events of a person that count in the whole table. If a person has more events, the
             person's number of events in each cell is reduced in proportion. If persons differ much in their numbers of
-            events, ``in_total`` removes far fewer events than ``per_cell`` for the same noise. Such a table is released
-            by a plan, see `release`.
+            events, ``in_total`` removes far fewer events than ``per_cell`` for the same noise. A table counted with
+            ``in_total`` is released by a plan, see `release`.
 
     >>> events = {"user": ["ann", "ann", "bob"], "shop": ["A", "A", "B"], "paid": [3, 5, 2]}
     >>> from utmost.counting import Counting, count_measures

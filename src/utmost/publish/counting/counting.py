@@ -21,8 +21,8 @@ class Counting:
 
     Args:
         person: Column of the events' owners: text or integers, in every row.
-        each_row: True if each row is another person, as in a survey or a register. One person then changes one cell.
-            You assume that nobody has two rows; counting cannot check it.
+        each_row: True if each row is another person, as in a survey or a register. With ``each_row`` one person changes
+            one cell. You assume that nobody has two rows; counting cannot check it.
         at_most: Largest number of cells that one person may change, >= 1; 1 if each row is a person. None is allowed
             if every measure has ``in_total``.
         together: Axis of two to five values, such as admitted and rejected. Cells that differ only in this axis form a

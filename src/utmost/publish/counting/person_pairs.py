@@ -1,9 +1,9 @@
 """Add up the events of each person in each cell, from batches of events; return all sums of a person together.
 
-Where each row is a person, rows are passed on as they come. Otherwise the events of a person may come in any order, and
-are read once, as Arrow columns. Many events are spilled to the disk into buckets, by a hash of their person: all events
-of a person are in one bucket, and a bucket is small enough to be counted in memory. This hash only decides in which
-bucket the events are stored, not which cells of a person are kept.
+Where each row is a person, rows are passed on as they come. Where a column names the persons, the events of a person
+may come in any order, and are read once, as Arrow columns. Many events are spilled to the disk into buckets, by a hash
+of their person: all events of a person are in one bucket, and a bucket is small enough to be counted in memory. This
+hash only decides in which bucket the events are stored, not which cells of a person are kept.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Counters for the counting report, kept while events are read.
 
-An engine's workers count these numbers, too. They return each number as the sum of a further cell, with a negative cell
-number, so that the engine adds it up like any other sum and reads the events once.
+An engine's workers count these numbers, too. The workers return each number as the sum of a further cell, with a
+negative cell number, so that the engine adds it up like any other sum and reads the events once.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

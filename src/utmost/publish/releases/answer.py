@@ -45,11 +45,12 @@ TableT_co = TypeVar("TableT_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Answer(Display, Generic[TableT_co]):
-    """Noisy values at one epsilon. They never change, even if further levels are answered.
+    """Noisy values at one epsilon. The values of an answer never change, even if further levels are answered.
 
     The functions that draw noise return answers: `release`, `Ledger.publish`, `Ledger.relax`, `Ledger.view`, and the
-    methods of a service's client. Without a plan, the noisy values are columns of ``table``. With a plan, read them
-    by the name of a marginal: ``answer["sex age"]``. ``answer.release`` gives further answers to the same promise.
+    methods of a service's client. Without a plan, the noisy values are columns of ``table``. With a plan, read the
+    noisy sums by the name of a marginal: ``answer["sex age"]``. ``answer.release`` gives further answers to the same
+    promise.
 
     Attributes:
         table: The released and the public columns: a `Table`, or a dataframe of the kind of the input. Each released

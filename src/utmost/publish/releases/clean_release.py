@@ -51,8 +51,8 @@ _CANCELS = 1e-6  # below this epsilon cancellation leaves too few digits of 1/al
 class CleanTable(Display):
     """Nonnegative integer cells nearest to a release, and the tables that are sums of these cells.
 
-    Use these cells for display, and for programs that need counts. They are biased: noise can only enlarge a cell whose
-    true value is 0. Margins of error hold for the sums of the release, not for these cells.
+    Use these cells for display, and for programs that need counts. The cells are biased: noise can only enlarge a cell
+    whose true value is 0. Margins of error hold for the sums of the release, not for these cells.
 
     Attributes:
         domain: Declared domain.

@@ -9,9 +9,9 @@ row e_j.
 Finding the fewest further cells is NP-hard (Kelly, Golden and Assad 1992). This module withholds the smallest shown
 cell of a relation that determines a withheld cell, until no such relation is left. The choice is a function of the
 noisy values, so a reader of the whole release finds the same cells. At the end the module proves that no withheld cell
-follows by adding and subtracting shown ones. It does not claim that the number of further cells is minimal. Nor does it
-protect against the public rule, because the rule bounds each withheld cell: two integers below 90 that add up to 178
-must both be 89.
+follows by adding and subtracting shown ones. The module does not claim that the number of further cells is minimal.
+Complementary withholding does not protect against the public rule, because the rule bounds each withheld cell: two
+integers below 90 that add up to 178 must both be 89.
 """
 
 from collections.abc import Mapping, Sequence

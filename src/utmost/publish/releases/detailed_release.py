@@ -10,8 +10,9 @@ individual changes at most k cells, by |d|_1 <= R in total, the rows change by a
 them, each by at most R. So the second release satisfies its level for the same individual *for every outcome of the
 first*, and by adaptive composition the two levels add up. ∎ The rule may be any function of noisy sums.
 
-One plan cannot do this. If it measures several breakdowns, they share the level; if it measures only the finest one, a
-coarse part has the noise of all cells in it (proofs/theory/workloads.md, "Two stages").
+One plan cannot choose breakdowns by group. If a plan measures several breakdowns, they share the level; if a plan
+measures only the finest one, a coarse part has the noise of all cells in this part (proofs/theory/workloads.md, "Two
+stages").
 """
 
 from collections.abc import Mapping, Sequence
@@ -442,8 +443,8 @@ def release_detailed(
         confidence, randomness: Arguments of `release`.
 
     Returns:
-        Both stages, which cannot be relaxed later. If you may want that, publish the two stages in a ledger under one
-        dataset instead, see `DetailRule.counted`: their levels add up.
+        Both stages, which cannot be relaxed later. If you may want to relax them, publish the two stages in a ledger
+        under one dataset, see `DetailRule.counted`: the levels of the stages add up.
 
     Raises:
         OutOfRange: if ``first`` is not strictly between 0 and 1, or as for `DetailRule`.

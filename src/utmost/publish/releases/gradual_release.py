@@ -38,9 +38,9 @@ class GradualRelease(Display, ProcessMemory):
         numbers: "integers" or "reals"; declared, since a guess from the values would reveal something about them.
         grid: Width of the grid for reals, a power of two. If left out, the width depends only on the sensitivity; up to
             epsilon 16 the grid reduces the accuracy by less than a millionth.
-        half_step: Whether to use half-step staircase noise, for odd sensitivities above 1. It is smaller than geometric
-            noise if each cell gets at most epsilon 2.5, and can be relaxed without loss. The privacy loss then grows
-            with the number of changed cells, not with the l1 distance.
+        half_step: Whether to use half-step staircase noise, for odd sensitivities above 1. Half-step noise is smaller
+            than geometric noise if each cell gets at most epsilon 2.5, and can be relaxed without loss. With half-step
+            noise the privacy loss grows with the number of changed cells, not with the l1 distance.
         randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
         method: "constant" or "table", as for `sample`.
 

@@ -1,10 +1,11 @@
 """Noise keyed by identifier: the object that a worker gets, and the noise that it computes for the worker's rows.
 
 The noise of a row at a level is a function of a secret, the column, the path and the row's identifier. The **path** is
-the list of levels in the order in which they were answered. It determines how the noise at each level is drawn, see
-`Step.from_known`: fresh, relaxed from the next smaller level, tightened from the next larger one, or bridged between
-these two. So the noise of a row at all levels has the joint distribution of the noise process, in any order of levels;
-the noises of different rows, columns and releases are independent; and answers can be repeated without stored noise.
+the list of levels in the order in which they were answered. The path determines how the noise at each level is drawn,
+see `Step.from_known`: fresh, relaxed from the next smaller level, tightened from the next larger one, or bridged
+between these two. So the noise of a row at all levels has the joint distribution of the noise process, in any order of
+levels; the noises of different rows, columns and releases are independent; and answers can be repeated without stored
+noise.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +46,7 @@ Shift = Callable[[Tags], Integers]
 class ItemResponder:
     """The secret, the columns and the levels of one release, with which a worker adds noise to its rows.
 
-    The driver sends this object to every worker, so it can be pickled. Its secret gives access to this release and to
+    The driver sends this object to every worker, so it can be pickled. The secret gives access to this release and to
     nothing else in the ledger. Whoever has the object can remove the noise of this release: protect it like the data,
     and delete it after the job.
 

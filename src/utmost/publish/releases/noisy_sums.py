@@ -532,9 +532,9 @@ class NoisySums(Display):
             confidence: Confidence of the interval; that of the release if left out.
 
         Returns:
-            An interval. It is not determined if the noisy count is so small, or negative, that the selection may be
-            empty. If amounts were clipped to two ends, the mean is that of the clipped amounts, and lies between these
-            ends.
+            An interval. The interval is not determined if the noisy count is negative, or so small that the selection
+            may be empty. If amounts were clipped to two ends, the mean is that of the clipped amounts, and lies between
+            these ends.
 
         Raises:
             NotDetermined, OutOfRange: as for `total`.

@@ -180,8 +180,9 @@ def declared_in(statement: Mapping[str, Any]) -> NoiseDeclaration | None:
 class NoisyTable(SavedTable):
     """A table to which another tool added noise, with margins from the declared noise; made by `noisy_table`.
 
-    It has the methods of an `Answer`, but no guarantee of utmost: ``guarantee`` names the source. Margins hold if the
-    noise is as declared and independent in each cell, and if the values were not changed after it was added.
+    A noisy table has the methods of an `Answer`, but no guarantee of utmost: ``guarantee`` names the source. Margins
+    hold if the noise is as declared and independent in each cell, and if the values were not changed after it was
+    added.
 
     Attributes:
         table: Table, with ``<name>_margin`` after each noisy column.

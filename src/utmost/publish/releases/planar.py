@@ -103,8 +103,8 @@ class PlanarRelease(Display, ProcessMemory):
 
         Args:
             epsilon: Privacy level, for points at the distance ``per`` of the release.
-            places: Allowed points, shape (k, n). Each answer is then replaced by the index of the nearest allowed point
-                (the first one, if several are nearest).
+            places: Allowed points, shape (k, n). If places are passed, each answer is the index of the nearest allowed
+                point (the first one, if several are nearest).
 
         Returns:
             Released points, float64, of the shape of the true points: each coordinate is on the grid, rounded to the

@@ -1,7 +1,7 @@
 """Tables with cells withheld by a public rule, as statistical offices publish them.
 
-The tables are computed from noisy values, so they cost no epsilon. Their statement has no digest of the whole release:
-with a digest, a reader could try values for a withheld cell until one fits.
+The tables are computed from noisy values, so they cost no epsilon. The statement of such a table has no digest of the
+whole release: with a digest, a reader could try values for a withheld cell until one fits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

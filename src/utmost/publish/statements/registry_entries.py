@@ -44,8 +44,8 @@ class Deployment(Display):
         region: Region of the data, or of the laws that apply to them.
         description: Brief description.
         published: Date of publication, YYYY-MM-DD.
-        sector: One of `SECTORS`, or None.
-        product: One of `PRODUCTS`.
+        sector: Sector of the data product, one of `SECTORS`; None if left open.
+        product: Kind of the data product, one of `PRODUCTS`.
         authors: Authors of the entry.
         sources: Links to the product and to publications about it.
 

@@ -1,4 +1,4 @@
-"""Measure the sum of an amount and the number of events with one noise, on an axis that splits amounts into parts.
+"""An axis that splits amounts into parts: noise of the parts serves both the sum of the amounts and the count.
 
 An event of amount x between l and h adds x - l to the first part S and h - x to the second part S'. If missing amounts
 are left out, an event without an amount adds h - l to a third part M. So
@@ -59,7 +59,7 @@ class AmountColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AmountPair:
-    """The axis of a domain that has the parts of an amount, and the answers that follow from the parts."""
+    """An axis whose values are the parts of an amount, and the answers that follow from the parts."""
 
     domain: Domain
     amount: Amount
@@ -79,7 +79,7 @@ class AmountPair:
 
     @property
     def columns(self) -> tuple[AmountColumn, ...]:
-        """Columns of a published table: number of events; number with an amount, if some have none; sum of amounts."""
+        """Columns of a published table: events; events with an amount, if some events have none; sum of the amounts."""
         name = self.amount.name
         stated = (AmountColumn(f"{name}_count", self.stated, None),) if self.amount.missing else ()
         return AmountColumn("count", self.count, None), *stated, AmountColumn(f"{name}_sum", self.total, self.amount)
@@ -118,7 +118,7 @@ class AmountPair:
         return (above, below, *(Fraction(0),) * (self.size - 2))
 
     def both(self, marginal: Marginal) -> Marginal:
-        """Return a marginal, whether or not its name has the axis of parts, as the marginal with separate parts."""
+        """Return the marginal in which the parts are separate; ``marginal`` may name the axis of parts or not."""
         if marginal[self.place] not in (_PARTS, _ADDED):
             came = self.domain.marginal_name(marginal)
             remedy = f"Name the table without {self.amount.name!r}."
@@ -161,7 +161,7 @@ class AmountPair:
         return tuple(bars)
 
     def form(self, of: ProductForm, weights: Weights) -> ProductForm:
-        """Return the sum over all parts of the part's weight times a linear form over the other axes."""
+        """Return a linear form of the weighted sum of the parts, from the form ``of`` over the other axes."""
         common = lcm(*(weight.denominator for weight in weights))
         factors = list(of.factors)
         factors[self.place] = factors[self.place] * np.array([int(weight * common) for weight in weights], dtype=object)

@@ -203,13 +203,13 @@ class Workload(Display):
         per_answer: bool = False,
         name: str = "rows",
     ) -> "Workload":
-        """Return a workload of weighted sums along axes: each row of a matrix has an axis' weights in one sum.
+        """Return a workload of weighted sums: each row of an axis' matrix has the weights of the axis' values in a sum.
 
         Args:
             domain: Domain of the table.
             rows: Dict from the name of each axis to a matrix (rows, values) of integers below 2^31 in absolute value,
-                without a row of zeros. With several axes, an answer takes one row of each matrix, and multiplies
-                their weights.
+                without a row of zeros. With several axes, an answer takes one row of each matrix; the weight of a cell
+                is the product of the rows' weights.
             weight: Weight of the mean variance of these sums; with ``per_answer``, of the variance of each.
             by: Marginal of other axes; the sums are wanted in each of its groups.
             per_answer: Whether ``weight`` multiplies each variance in place of their mean.

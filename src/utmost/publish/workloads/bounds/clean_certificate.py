@@ -115,7 +115,7 @@ def certificate_of(
     multipliers: Mapping[Marginal, Floats],
     facts: PublicFacts | None = None,
 ) -> CleanCertificate:
-    """Make the certificate of integer cells, from real cells near these (integers and remainders) and multipliers."""
+    """Make the certificate of integer cells; ``near`` has the real cells as integers and remainders."""
     least, largest = map(int, reconstruction.curvatures)
     bits = min(_MOST_BITS, _BITS + max(0, (largest // max(1, least)).bit_length() - _MILD))
     unit, (whole, left) = 1 << bits, near

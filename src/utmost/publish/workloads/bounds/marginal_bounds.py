@@ -53,7 +53,7 @@ def tangents_below(
     condition: ShareCondition,
     certificate: TangentLevels,
 ) -> Fraction:
-    """Return a rational below the error of every plan that measures each of these marginals at one level."""
+    """Return a rational below the error of all plans that measure some of these marginals, with a level for each."""
     weights, spaces = wanted_spaces(workload), MarginalSpaces.of(workload.domain, marginals)
     if len(certificate.levels) != len(weights) or any(own <= 0 for own in certificate.levels):
         raise PromiseBroken(

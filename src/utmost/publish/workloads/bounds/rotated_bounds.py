@@ -1,4 +1,4 @@
-"""Lower bounds on the error if one individual changes whole rows: for plans of integer rows, and for joint draws."""
+"""Lower bounds for changes of whole rows: on plans of integer combinations of cells, and on joint draws."""
 
 from fractions import Fraction
 
@@ -16,7 +16,7 @@ from utmost.publish.workloads.workload import Workload
 
 
 def integer_rows_bound(pair: PairAxis, workload: Workload, unit: Unit, level: Level) -> float | None:
-    """Return a lower bound on the error of plans of integer rows, for changes of whole rows; None if none is known."""
+    """Bound the error of plans of integer combinations of cells, for changes of whole rows; None if unknown."""
     # The plans have independent geometric noise on integer combinations a_i of cells, linear unbiased estimates, and
     # sum of e_i |a_i.d| <= epsilon/s = E for all changes d: (1, 1) or (1, -1) on one row, or on each of several rows.
     # Let X be the information. (1, 1) X (1, 1)' <= p(E), so that in the coordinates of sums and differences,

@@ -327,7 +327,7 @@ def _chord(
     rounds: int = 20_000,
     gap: float = 1e-7,
 ) -> ChordShares | None:
-    """Search for shares for `chord_below` by z_S <- z_S sqrt(g_S), until max g is near F; None if F is infinite."""
+    """Search for shares for `chord_below`: multiply them by sqrt(-dF/dz_S / F), repeatedly; None if F is infinite."""
     # At the optimum g_S = max g for all S with z_S > 0; and F = max g, plus g_total if the total has a free share.
     whole = sum(spectrum)
     squares = np.array([float(square / whole) for square in spectrum])

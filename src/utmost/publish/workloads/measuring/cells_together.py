@@ -50,7 +50,7 @@ CellsDistribution = IntegerDistribution | RotatedPair | JointCells | SignedCells
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CellsTogether(Display):
-    """Noise for k cells that one individual changes together: groups of cells, each with its own noise."""
+    """Noise for k cells that one individual changes together, split into groups; each group has its own noise."""
 
     kind: TogetherKind
     groups: tuple[int, ...]  # the number of cells in each group

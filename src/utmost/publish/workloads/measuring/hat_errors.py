@@ -1,4 +1,4 @@
-"""The error of a workload if hat functions are measured along one axis, without a matrix over all cells.
+"""The error of plans with hat functions along one axis, computed without a matrix over all cells.
 
 In each eigenspace T of the other axes, least squares is a problem along this axis. With C = (H H' + diag(d/w))^-1 as in
 `hat_reconstruction`, the sum of the variances of answers w with the Gram matrix M = sum of w w' is

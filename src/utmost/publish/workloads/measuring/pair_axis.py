@@ -11,8 +11,8 @@ the variance of cells with such noise. The error of every answer is the error fr
 differences, both in closed form.
 
 In the budget shares of a plan, a marginal without this axis measures sums, and a marginal with this axis measures
-differences. The shares of sums add up to 1, and so do those of differences. If one individual cannot change so much,
-each of these two sums of shares may be above 1, see `unit_charge`. See proofs/theory/cells-together.md.
+differences. The shares of sums add up to 1, and so do those of differences. For some units each of these two sums of
+shares may be above 1, see `unit_charge`. See proofs/theory/cells-together.md.
 """
 
 from collections.abc import Mapping
@@ -102,7 +102,7 @@ class PairAxis:
         return (*marginal[: self.place], 0, *marginal[self.place + 1 :])
 
     def split(self, marginals: Mapping[Marginal, T]) -> tuple[dict[Marginal, T], dict[Marginal, T]]:
-        """Split a mapping over marginals of the domain into sums and differences, by marginals of `rows`."""
+        """Split a mapping from marginals into two, from marginals of `rows`: one for sums, one for differences."""
         halves: tuple[dict[Marginal, T], dict[Marginal, T]] = ({}, {})
         for marginal, value in marginals.items():
             halves[self.is_difference(marginal)][self.of_rows(marginal)] = value

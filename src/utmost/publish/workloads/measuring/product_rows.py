@@ -44,7 +44,7 @@ class AxisRows:
     """The sums that a plan measures along an axis: each value (or group of a level), and integer rows over the values.
 
     Args:
-        level: Level of the axis whose groups are the values.
+        level: Level of the axis; its groups are the values.
         rows: Nonnegative integers, (rows, values); no row of zeros.
         parts: The number N. Each row has the budget share 1/N; each value has the budget share 1 - (sum of its
             column)/N >= 1/N.

@@ -106,7 +106,7 @@ class Box:
         return np.asarray(self.low + max(0.0, reach) * width)
 
     def least(self, slopes: Floats) -> tuple[Floats, float]:
-        """Return shares in the box with the least slopes . r, and a proven lower bound on it; all slopes are <= 0."""
+        """Return the r in the box where ``slopes`` . r is least, and a proven bound below this; all slopes are <= 0."""
         # A knapsack: spend the level that is left first on the shares that gain most for the level they spend.
         if len(self.spent) == 1:
             spent, shares = self.spent[0], self.low.copy()

@@ -39,27 +39,26 @@ def choose_plan(
 
     Each kind of sums that can answer the workload has its own search. The function returns the plan with the least
     error at the highest level; among plans of equal error, the one with the simplest sums. The search of marginals
-    begins with several sets of shares, and exchanges shares between pairs of marginals. Its plan is never worse than
-    measuring only the cells, than equal shares of the wanted tables, and than equal shares of all candidates. The plan
-    may not be optimal: compare its error with lower bounds. Shares of marginals are multiples of 1/1000 (of smaller
-    steps for more than 50 marginals), or equal shares.
+    begins with several sets of shares, and exchanges shares between pairs of marginals. The plan that this search finds
+    is never worse than measuring only the cells, than equal shares of the wanted tables, and than equal shares of all
+    candidates. The plan may not be optimal: compare its error with lower bounds. Shares of marginals are multiples of
+    1/1000 (of smaller steps for more than 50 marginals), or equal shares.
 
     Args:
         wanted: Wanted sums, and the weights of their errors.
         unit: Unit of privacy.
         epsilon: Privacy level of the whole release, as a number or a `Level`.
         up_to: Highest level to which the release is expected to be relaxed, as a number or a `Level`. The shares are
-            optimized for this level. It is not a limit: answers above it are possible, but their error is not the
-            least.
+            optimized for this level. Answers above this level are possible, but their error is not the least.
         candidates: Marginals that may be measured; None for all that can be of use.
         aim: "each": the least weighted sum of mean variances for which **each** table stays within a limit. The limit
             is the error of separate noise on this table alone, at a budget share proportional to weight^(1/3). "mean":
-            the least sum without such limits. "largest": the least value of the largest weighted mean variance among
-            the parts.
+            the least weighted sum of mean variances, without limits for single tables. "largest": the least value of
+            the largest weighted mean variance among the parts.
         together: Axis of two values, if one individual changes **both cells of a row and no others**, in
-            ``unit.cells / 2`` rows; only counting can prove this. Sums and differences of the two cells are measured if
-            their error is smaller, see `Plan`. For a unit with ``nonnegative=True`` the axis may have three to five
-            values: then signed sums of the cells are measured.
+            ``unit.cells / 2`` rows; only counting can prove this. The plan measures sums and differences of the two
+            cells if this reduces the error, see `Plan`. For a unit with ``nonnegative=True`` the axis may have three to
+            five values: then signed sums of the cells are measured.
         method: Kinds of sums that may be measured:
 
             - None: marginals and hat functions; with ``together`` also rotated sums (two values) or signed sums (three
@@ -76,9 +75,9 @@ def choose_plan(
             ``together`` does not have two to five values, or if ``unit.cells`` is not a multiple of this number.
         NotALevel: if a level is invalid, or if ``up_to`` is below ``epsilon``.
         Unsupported: if no search of the method applies; the message has the reason. If the groups of a level differ in
-            size, it is also raised if a candidate names such a level and another axis; and, on a domain of one axis, if
-            ``candidates`` are given, if the aim is not "mean", or if neither groups nor hat functions answer a wanted
-            sum.
+            size, this error is also raised if a candidate names such a level and another axis; and, on a domain of one
+            axis, if ``candidates`` are given, if the aim is not "mean", or if neither groups nor hat functions answer a
+            wanted sum.
 
     Cost: independent of the number of cells; seconds for 64 marginals; with hat functions, seconds for 1000 values.
 

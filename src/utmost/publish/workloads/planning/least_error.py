@@ -30,7 +30,7 @@ def least_shares(
     aim: str = "mean",
     condition: ShareCondition = SHARES_ADD_UP_TO_1,
 ) -> dict[Marginal, Fraction]:
-    """Search for shares of little error over candidate marginals, rounded; `plain_shares` if these are as good."""
+    """Search for rounded shares of little error over candidate marginals; prefer `plain_shares` if as good."""
     names = list(marginals)
     blocks = VarianceComponents.of(workload.domain, marginals, workload.eigenspaces)
     mean = WeighedError.of(blocks, [workload.spectrum(blocks)], level, condition)

@@ -1,4 +1,4 @@
-"""Search for budget shares under each condition that satisfies the level, and return those of least error."""
+"""Search for budget shares under each condition that satisfies the level, and return the shares of least error."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -19,7 +19,7 @@ class ShareSearch(Protocol):
 
 
 def least_under_conditions(request: PlanRequest, search: ShareSearch, *, repeats: bool = True) -> Shares:
-    """Return the shares of least error; to keep tables within limits, repeat the search or mix in equal shares."""
+    """Return the shares of least error that ``search`` finds under a condition, and within any limits of tables."""
     workload, unit = request.workload, request.unit
     if (amounts := AmountPair.of(workload.domain, unit)) is not None:
         # All parts of an amount have the same errors, so the shares are planned for one part.

@@ -61,9 +61,9 @@ class Plan(Display):
 
     Each sum over a group of a measured marginal gets independent geometric noise. The level of this noise is the
     marginal's share times `Unit.per_cell`, the level that noise of single cells has. Each cell lies in one group of
-    each marginal, so shares that add up to 1 satisfy the level for every unit. Shares may add up to more than 1 if one
-    individual cannot change so much, see `charge`. Shares do not depend on the level, so a release can be relaxed
-    without loss. `choose_plan` makes the plan for a workload.
+    each marginal, so shares that add up to 1 satisfy the level for every unit. For some units shares may add up to more
+    than 1, because one individual cannot change every measured sum that much, see `charge`. Shares do not depend on the
+    level, so a release can be relaxed without loss. `choose_plan` makes the plan for a workload.
 
     Args:
         domain: Declared domain.
@@ -77,9 +77,10 @@ class Plan(Display):
         tuned_at: Privacy level for which the shares were optimized; None for ``level``.
         together: Axis of two values, if one individual changes **both cells of a row and no others**, in
             ``unit.cells / 2`` rows. A marginal with this axis then measures differences of the two cells, and a
-            marginal without this axis measures sums. The shares of sums add up to 1, and so do those of differences; a
-            cell has half the variance. The axis may have three to five values if no individual lowers a cell: then
-            ``rows`` has signed rows along this axis, see `SignedAxis`.
+            marginal without this axis measures sums. The shares of sums add up to 1, and so do the shares of
+            differences; a cell then has half the variance that independent noise on the cells would give. The axis may
+            have three to five values if no individual lowers a cell: then ``rows`` has signed rows along this axis, see
+            `SignedAxis`.
         rows: Listed rows of each axis. The plan then measures products of these rows instead of marginals, and
             ``shares`` are those of their classes. See `ProductRows`.
         narrowed_from: Domain of the counted table, if ``domain`` has only those cells that wanted answers need; else

@@ -1,4 +1,4 @@
-"""Restrict a workload to the cells that its answers read, if one individual changes fewer of these cells."""
+"""Restrict a workload to the cells that its answers read, if these are fewer than one individual may change."""
 
 from dataclasses import replace
 from math import prod
@@ -19,7 +19,7 @@ _MOST_READ = 1 << 16
 def narrowed_request(wanted: Workload, unit: Unit) -> tuple[Workload, Unit]:
     """Return the workload over only the cells that its answers read, and the unit for these cells.
 
-    Both are unchanged if all cells are read.
+    The workload is unchanged if one individual changes no more cells than the answers read.
     """
     domain = wanted.domain
     if unit.is_shared or unit.is_distinct:

@@ -4,8 +4,8 @@
 
 where E_m(e) is the error of the plan for measure m at level e. Shares are multiples of 1/N; dynamic programming finds
 the best multiples, for any E_m. Each E_m decreases in its level. So any shares of M measures have at least the error of
-these shares rounded up, and so at least that of the best multiples that add up to (N + M - 1)/N. This certifies how far
-the best multiples are from the best shares. At small levels E_m(e) = c_m / e^2, and a_m is proportional to (w_m
+these shares rounded up, and so at least that of the best multiples that add up to (N + M - 1)/N. This bound certifies
+how far the best multiples are from the best shares. At small levels E_m(e) = c_m / e^2, and a_m is proportional to (w_m
 c_m)^(1/3).
 """
 

@@ -4,7 +4,8 @@ With rows a_i at levels e_i, the precision matrix is X = sum of p(e_i) a_i a_i',
 variance of the k cells is tr X^-1 / k. The levels form a polytope: sum_i e_i |a_i d| <= E for the 2^k - 1 changes d.
 Since p is convex with p'(0) = 0, few rows are best, and a descent that starts with all rows ends in bad corners. So the
 search first compares sets of rows at equal levels: from several starts, it exchanges, adds or drops one row at a time.
-Then it optimizes the levels of the best sets, and, for four and five cells, of a set that a branch and bound found.
+Then the search optimizes the levels of the best sets, and, for four and five cells, of a set that a branch and bound
+found.
 """
 
 from collections.abc import Iterator, Sequence

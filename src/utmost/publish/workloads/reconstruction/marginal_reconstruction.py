@@ -6,10 +6,10 @@ and let the c_ST of each T add up to 1. Then
 
     part in T = sum over S of c_ST (estimate of the part in T from S),
 
-and an answer is the sum of its parts. This is least squares (`Reconstruction` computes the same numbers). The c_ST are
-rounded to multiples of 2^-20 that add up to 1. So **every estimate is exactly unbiased**, and is an integer over 2^20
-times the number of the table's cells. The rounding changes a variance by less than a factor of 1 + 10^-5; stated errors
-are those of the rounded estimates.
+and an answer is the sum of its parts. These estimates are least squares (`Reconstruction` computes the same numbers).
+The c_ST are rounded to multiples of 2^-20 that add up to 1. So **every estimate is exactly unbiased**, and is an
+integer over 2^20 times the number of the table's cells. The rounding changes a variance by less than a factor of 1 +
+10^-5; stated errors are those of the rounded estimates.
 
 Source: proofs/theory/marginals.md; [nelder1965].
 """

@@ -1,9 +1,9 @@
 """Search for hat functions: the axis, the spacings, and the budget shares of hat functions and of other marginals.
 
 As a function of the spacings the error has many small local minima, and it is not convex in the shares, so the search
-has no proof of optimality. It starts from one spacing and from two, of sizes that suit ranges and prefixes. It changes
-the spacings by a half, then by a fifth, then by a twentieth, and searches the shares each time. The search is
-deterministic.
+has no proof of optimality. The search starts from one spacing and from two, of sizes that suit ranges and prefixes. The
+search changes the spacings by a half, then by a fifth, then by a twentieth, and optimizes the shares each time. The
+search is deterministic.
 """
 
 from collections.abc import Sequence
