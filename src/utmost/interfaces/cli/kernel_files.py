@@ -42,7 +42,7 @@ class KernelSearch:
 
 
 def kernel_rows(block: KernelBlock) -> Iterator[list[str]]:
-    """Yield each kernel as texts: how many vertices the kernel has, and the number of each vertex."""
+    """Yield each kernel as texts: how many vertices the kernel has, and the index of each of them."""
     for support in block.supports.tolist():
         members = [v for v in support if v >= 0]
         yield [str(len(members)), *map(str, members), *[""] * (len(support) - len(members))]
@@ -56,7 +56,7 @@ def kernel_header(ptype: PrivacyType) -> list[str]:
 def search(
     ptype: PrivacyType, state: Path, out: Path | None, watch: Callable[[float], object] = lambda done: None
 ) -> KernelSearch:
-    """Search for the kernels of a type from the position in the state file, or from the start without one."""
+    """Search for a type's kernels from the position in the state file, or from the start if there is no such file."""
     # `out` is the optional CSV file of kernels; `watch` is called after each block with the finished fraction.
     at = KernelSearch()
     if state.exists():

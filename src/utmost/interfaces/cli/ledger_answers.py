@@ -341,7 +341,7 @@ def publish_in_ledger(
     counted: CountedTable | None,
     counting: Sequence[Any],
 ) -> None:
-    """Publish in a ledger, or check the table and show the budget afterwards (`dry_run`)."""
+    """Publish in a ledger; or, with `dry_run`, check the table and show what the budget would be afterwards."""
     # `counted` is the table if the rows of the file are events; `counting` are the counting options.
     answer = question.answer
     question.check_kind(promise.lasting_noise)

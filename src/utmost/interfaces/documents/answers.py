@@ -62,7 +62,7 @@ class SavedMechanism:
         return [self.answers[y] for y in numbers.tolist()]
 
     def rows(self, secrets: Sequence[str]) -> list[int]:
-        """Return the row of each secret; secrets are given by name, or by number if no name is a number."""
+        """Return the row of each secret in the matrix; `secrets` has names, or indices if no name is a number."""
         names = secret_names(self.space)
         plain = list(map(_plain, names))
         row_of = {text: at for at, text in enumerate(plain) if plain.count(text) == 1}

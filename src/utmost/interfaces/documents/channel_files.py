@@ -206,7 +206,7 @@ def comparison(first: Channel, second: Channel, order: str) -> dict[str, Any]:
 
 
 def _direction(B: Channel, A: Channel, order: str) -> dict[str, Any]:
-    """Return whether A is below B, with the proof."""
+    """Return whether A is below B in the order, with the proof."""
     verdict, proof = refines(better=B, worse=A, order=order), dict[str, Any]()
     if isinstance(verdict, RefinementVerdict) and verdict.remap is not None:
         proof["remap"] = document(verdict.remap)

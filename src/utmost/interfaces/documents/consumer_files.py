@@ -139,7 +139,7 @@ def default_loss(space: Space) -> str:
 
 
 def _rows_by_label(path: Path, labels: Sequence[Hashable]) -> list[list[Fraction]] | None:
-    """Return rows (number of the secret, probability) of a file that names secrets by labels; None for other files."""
+    """Return rows (index of the secret, probability) of a file that names secrets by labels; None for other files."""
     number = {str(label): k for k, label in enumerate(labels)}
     table = small_table(path)
     rows = table.rows

@@ -10,7 +10,7 @@ _ENDINGS = (".csv", ".tsv", ".txt")
 
 
 def is_file(text: str) -> bool:
-    """Check whether a text, of a cost, a prior or a loss, ends as the name of a file does."""
+    """Check whether a text that names a cost, a prior or a loss ends like the name of a file."""
     return Path(text).suffix.lower() in _ENDINGS
 
 

@@ -36,7 +36,7 @@ def sampler_files(sampler: Sampler, to: Language) -> dict[str, bytes]:
 
 
 def page(table: str, code: str, head: str) -> str:
-    """Return a page that draws one answer and stores it; it may run its own script and style, but open no connection.
+    """Return a page that draws and stores one answer; the page may run its own script and style, but not connect.
 
     ``head`` is JavaScript that makes ``key``, ``names`` and ``draw`` from ``table``; it runs after ``code`` and before
     the script of the page.

@@ -1,8 +1,8 @@
 """Samplers: a mechanism as a table of integers, from which a phone draws with exactly the stated distribution.
 
-All probabilities have one denominator N. A draw reads b random bits, the length of N - 1 in binary, as a number u, and
-repeats while u >= N. The outcome is the first k with u <= w_0 + ... + w_k - 1. Each of the N numbers is equally likely,
-and w_k of them give k, so P(k) = w_k / N exactly.
+All probabilities have one denominator N. Let b be the length of N - 1 in binary. A draw reads b random bits as a number
+u, and repeats while u >= N. The outcome is the first k with u <= w_0 + ... + w_k - 1. Each of the N numbers is equally
+likely, and w_k of them give k, so P(k) = w_k / N exactly.
 
 N is the same for all rows, so that the number of repetitions, and the time of a draw, does not depend on the secret.
 The format is described in proofs/theory/samplers.md.
@@ -94,7 +94,7 @@ class Sampler(Display):
 
 
 def sampler_of(saved: SavedMechanism) -> Sampler:
-    """Return the sampler of a checked mechanism, with exactly its distribution. Cost: n m numbers as long as N."""
+    """Return the sampler of a checked mechanism: for each secret and outcome, an integer of at most N."""
     # `matrix` is the mechanism after its remap, in Fractions.
     drawing = named_mechanism(saved.mechanism)
     mechanism, remap = drawing.mechanism, drawing.remap

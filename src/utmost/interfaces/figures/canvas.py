@@ -83,7 +83,7 @@ def braille(xs: Sequence[float], ys: Sequence[float], top: float, width: int, he
 
 
 def terminal_curves(xs: Sequence[float], curves: Curves) -> list[list[tuple[str, int]]]:
-    """Return curves, with y from 0, as rows of pairs (text, number of its curve; -1 for other text)."""
+    """Return curves, with y from 0, as rows of pairs (text, index of the curve); text of no curve has -1."""
     # The step between ticks is the least of 1, 2, 2.5, 5 times a power of ten with which the curves fit.
     least = max(max(ys) for ys in curves.values()) / _TICKS
     size = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
@@ -158,7 +158,7 @@ def places_figure(
     path: Path,
     caption: str = "",
 ) -> None:
-    """Plot heat maps side by side, with a circle around the place with the number `marked`."""
+    """Plot heat maps side by side, with a circle around the place with the index `marked`."""
     # `maps` has, by title, a probability for each place, row by row of a lattice of this `shape`.
     figure, panels = page(3.9 * len(maps), 4.2, nrows=1, ncols=len(maps), squeeze=False)
     for axes, (title, shares) in zip(panels[0], maps.items(), strict=True):

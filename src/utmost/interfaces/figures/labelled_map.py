@@ -31,7 +31,7 @@ def map_of_answers(optimum: Any, place: Any = None, *, caption: str = "") -> Any
 
 
 def draw_places(axes: Any, shares: NDArray[np.float64], positions: NDArray[np.float64], places: Any, row: int) -> None:
-    """Plot one map, north at the top: areas of discs are proportional to probabilities; place number `row` is red."""
+    """Plot one map, north at the top: areas of discs are proportional to probabilities; the place at `row` is red."""
     # `positions` is (n, 2): latitudes and longitudes, with longitudes to the scale of the mean latitude; or northings
     # and eastings.
     in_degrees = places.geography.in_degrees

@@ -151,7 +151,7 @@ class Solid:
 
 
 def draw_tetrahedron(axes: Any, solid: Solid, marked: tuple[NDArray[np.float64], Array], labels: list[str]) -> None:
-    """Plot the simplex on four secrets, a solid, and marked posteriors (4, m) with weights (m,) and convex hull."""
+    """Plot the simplex on four secrets, a solid, marked posteriors (4, m) with weights (m,), and their convex hull."""
     flat, centre = _flat(_TETRAHEDRON), _flat(_TETRAHEDRON).mean(axis=0)
     hidden = int(np.argmin(_TETRAHEDRON @ _EYE))
     for x in range(4):

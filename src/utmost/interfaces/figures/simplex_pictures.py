@@ -79,7 +79,7 @@ def beliefs_of(channel: Channel) -> tuple[NDArray[np.float64], Array]:
 
 
 def most_leaking(ptype: PrivacyType) -> Channel:
-    """Return the kernel with the largest Bayes vulnerability, sum_y max_x K[x, y], and then the fewest outcomes."""
+    """Return the kernel K with the largest sum_y max_x K[x, y] (Bayes vulnerability); of several, the smallest."""
     return max(kernels(ptype), key=lambda kernel: (kernel.matrix.max(axis=0).sum(), -kernel.shape[1]))
 
 

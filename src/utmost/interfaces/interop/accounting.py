@@ -55,7 +55,7 @@ def privacy_loss_distribution(distribution: Distribution, cells: int = 1, *, dis
 
 
 def worst_pair(distribution: IntegerDistribution) -> tuple[Masses, Masses]:
-    """Return log-probabilities of classes of outcomes: of the shifted distribution, and of the distribution."""
+    """Return log-probabilities of classes of outcomes: under the shifted distribution, and under the unshifted one."""
     epsilon, width = distribution.level.epsilon_float, distribution.sensitivity
     if isinstance(distribution, DiscreteStaircase) or (isinstance(distribution, Geometric) and width == 1):
         # Three classes, with losses -epsilon, 0 and epsilon; their masses follow from the total variation.

@@ -192,7 +192,7 @@ def _fields(file: Path, statement: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _measured(name: str, columns: dict[str, list[Any]]) -> tuple[str | None, str]:
-    """Return the column that a margin or bound belongs to, and its kind; None for any other column."""
+    """Return which column a column of margins or bounds belongs to, and which of these it has; None for any other."""
     for ending, words in (("_margin", "margin of error"), ("_lower", "lower bound"), ("_upper", "upper bound")):
         if name.endswith(ending) and name.removesuffix(ending) in columns:
             return name.removesuffix(ending), words

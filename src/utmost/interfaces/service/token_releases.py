@@ -82,7 +82,7 @@ def view_of(release: Published, answer: Answer[Any]) -> View:
 
 
 def published_levels(release: Published) -> frozenset[Level]:
-    """Return the levels that were published or relaxed to; the other levels are those of noisier copies."""
+    """Return the levels of calls to publish and to relax; a release has its other levels from noisier copies."""
     return frozenset(at for at in release.levels if release.spent_by(release.responses[at].event) == at)
 
 
@@ -129,7 +129,7 @@ class _Compared:
 
 @contextmanager
 def _hidden_dataset_names(hides: bool) -> Iterator[None]:
-    """Raise the error about lookalike names of datasets without the name of the other dataset, if `hides` is true."""
+    """If `hides` is true, leave the other dataset's name out of an error about lookalike names of datasets."""
     try:
         yield
     except OutOfRange as error:
@@ -163,8 +163,9 @@ class Releases:
         return self._known(token, "list", name, version)
 
     def levels(self, token: Token, *releases: Published) -> list[tuple[Level, ...]]:
-        """For each release, return the levels that a token is shown, smallest first. A recipient is shown the published
-        levels and the noisier copies that this recipient asked for; every other token all levels.
+        """For each release, return the levels that a token is shown, smallest first. A recipient is shown the
+        levels that were published, and those of noisier copies that this recipient asked for; any other token is shown
+        all levels.
         """
         # Copies that others asked for would fill every list, and reveal what others ask.
 

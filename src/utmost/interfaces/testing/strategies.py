@@ -37,7 +37,7 @@ def priors(draw: st.DrawFn, n: int, full_support: bool = False) -> Array:
 
 @st.composite
 def monotone_losses(draw: st.DrawFn, n: int, strict: bool = False) -> Array:
-    """Exact (n, n) losses that are nondecreasing (or increasing) in |i - r| for every i."""
+    """Exact (n, n) losses that are nondecreasing in |i - r| for every i; increasing if `strict`."""
     steps = st.lists(st.integers(int(strict), 5), min_size=n, max_size=n)
     rows = [np.cumsum([0, *draw(steps)[1:]]) + draw(st.integers(0, 2)) for _ in range(n)]
     i = np.arange(n)
@@ -70,7 +70,7 @@ def refined_pairs(draw: st.DrawFn, n: int, m: int, k: int) -> tuple[Channel, Cha
 
 @st.composite
 def private_channels(draw: st.DrawFn, n: int, at: Level) -> Channel:
-    """Exact channels on n counts {0, ..., n - 1} that satisfy a level with rational alpha: G followed by any remap."""
+    """Exact channels on counts 0, ..., n - 1 at a level with rational alpha: the geometric one, then any channel."""
     after = draw(channels(n, draw(st.integers(1, n))))
     return Channel(matrix_product(GeometricMatrix(n, at).matrix(), after.matrix))
 

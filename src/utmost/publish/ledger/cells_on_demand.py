@@ -1,4 +1,4 @@
-"""Answer cells of a declared universe of any size, such as all texts of 20 letters, on demand.
+"""Give noisy counts of those cells that somebody requests, of a universe of any size, such as all texts of 20 letters.
 
 Every cell has separate noise, even a cell with count 0. The noise is a function of the ledger's key and the cell, and
 is computed when the cell is requested. So an answer is the same for every caller, at any time and in any order; a
@@ -181,7 +181,7 @@ class CellLedger:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> AnsweredCells:
-        """Answer the same table at a larger epsilon, which is then the cost of all answers: see `ItemLedger.relax`.
+        """Answer from the same table at a larger epsilon, which all answers then cost together: see `ItemLedger.relax`.
 
         Args:
             name, version: Name and version of the release; the newest version if ``version`` is left out.
@@ -209,7 +209,7 @@ class CellLedger:
         epsilon: Number | Level,
         version: int | None = None,
     ) -> AnsweredCells:
-        """Answer the same table at any level up to the largest epsilon that was answered; nothing is spent.
+        """Answer from the same table at any level up to the largest epsilon that was answered; nothing is spent.
 
         Args:
             name, counts, universe, epsilon, version: Arguments of `relax`.

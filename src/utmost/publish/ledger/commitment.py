@@ -63,7 +63,7 @@ def question_of(
     labels: Sequence[bytes] = (),
     universe: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return a keyed digest of everything that determines the answer to a request, also in copies of the ledger.
+    """Return a keyed digest of everything that determines an answer; copies of the ledger return the same digest.
 
     Noise that follows from the ledger's key is a function of this digest. So the same question has the same noise, and
     any other question has independent noise: otherwise the difference of two answers could be exact data, and equal

@@ -50,7 +50,7 @@ class Transaction:
     repeated: set[int] = field(default_factory=set)
 
     def append(self, kind: str, facts: Mapping[str, Any], parts: Iterable[bytes] = ()) -> None:
-        """Append an event; the store has separate rows for its ``parts``."""
+        """Append an event, whose ``parts`` get separate rows in the store."""
         number = self.state.number + 1
         event = Event(number, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}", kind, facts)
         body = event_bytes(event)
@@ -157,8 +157,8 @@ class EventLog:
         """Return the stored answer, or draw a new one, in as few transactions as possible.
 
         Args:
-            work: Function of a transaction and of whether it may draw. ``work`` returns None if no answer is stored and
-                ``work`` may not draw.
+            work: Function of a transaction and a flag, True if the function may draw. It returns None if no answer is
+                stored and the flag is False.
             look: Whether the answer may be stored already; it is then first looked up without a lock.
         """
         answer = self.read(lambda transaction: work(transaction, False), settle=True) if look else None
@@ -337,7 +337,7 @@ def open_log(
 
     Args:
         key: Function that returns the key; its argument says whether the ledger is about to be created.
-        witness: Function that returns the witness, from the state after the first event.
+        witness: Function that returns the witness; its argument is the state after the first event.
         opening: Facts of the first event of a new ledger; None if the ledger must exist.
     """
     # The key is read before anything is created: a wrong key leaves the store unchanged.

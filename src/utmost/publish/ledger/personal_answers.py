@@ -2,7 +2,7 @@
 
 An answer is stored as a record, in the parts of the event that drew it:
 
-    HMAC(K_persons; person), 16 bytes || number of the answer, in as many bytes as the number of outcomes needs
+    HMAC(K_persons; person), 16 bytes || index of the answer, in as many bytes as the number of outcomes needs
 
 with K_persons derived from the ledger's key, the mechanism's name and its version. Records are sorted by their first
 bytes, and encrypted like the blocks of a release: their length reveals the number of persons answered, and nothing
@@ -320,7 +320,7 @@ def checked_answers(key: Key, rows: Rows, state: State) -> int:
 
 
 def _records(rows: Rows, draw: DrawnAnswers, mechanism: StoredMechanism, seal: Seal) -> Iterator[tuple[bytes, int]]:
-    """Verify all parts of an event; return the tag of each person and the number of the person's answer."""
+    """Verify all parts of an event; return the tag of each person and the index of the person's answer."""
     parts = [
         seal.opened(draw.event, at, content)
         for at, content in enumerate(checked_parts(rows, draw.event, draw.parts, draw.root))
@@ -352,7 +352,7 @@ def _width(mechanism: StoredMechanism) -> int:
 def answered(
     transaction: Transaction, name: str, version: int | None, persons: Mapping[str, Any], index: AnswerIndex
 ) -> list[str]:
-    """List the persons who have an answer from a version of a mechanism, the newest if ``version`` is None."""
+    """List the persons whom a version of a mechanism has answered; the newest version if ``version`` is None."""
     wanted = transaction.state.newest(name) if version is None else version
     mechanism = transaction.state.mechanisms.get((name, wanted))
     return (

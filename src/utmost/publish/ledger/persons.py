@@ -37,7 +37,7 @@ class Persons:
         independent: bool = False,
         version: int | None = None,
     ) -> dict[str, Any]:
-        """Return one answer for each person, drawn from a mechanism, stored, and repeated even if the secret changes.
+        """Draw an answer for each person, and store it; later calls repeat it, even if the person's secret has changed.
 
         A name belongs to one mechanism: another mechanism under the same name is refused. The answers of all persons
         cost the dataset the mechanism's level once, since each person has one answer. A person who was answered gets

@@ -185,7 +185,7 @@ def _by_steps(first: int, last: int, is_met: Callable[[int], bool], step: Callab
 
 
 def _last_alike(index: int, last: int, step: Callable[[int], int]) -> int:
-    """Find the last index up to ``last`` with the same step as ``index``; a changed step never comes back."""
+    """Return the last index up to ``last`` with the same step as ``index``; indices of equal step are adjacent."""
     here, end, stride = step(index), index, 1
     while end < last:
         far = min(end + stride, last)
@@ -218,7 +218,7 @@ def _decimal(index: int, digits: int) -> Fraction:
 
 
 def _index(value: float, digits: int) -> int:
-    """Return the index in the list of `_decimal` of the largest decimal up to ``value``, or the index before it."""
+    """Return the index, in the list of `_decimal`, of the largest decimal that is at most ``value``."""
     smallest: int = 10 ** (digits - 1)
     power = math.floor(math.log10(value))
     return 9 * smallest * power + math.floor(Fraction(value) / _power(power) * smallest) - smallest

@@ -129,7 +129,7 @@ _CODE = re.compile(r"\s*0[0-9]")
 
 
 def check_no_copy(name: str, column: Callable[..., Column], cells: Mapping[str, Column]) -> None:
-    """Refuse a public column with the true values of a released one; ``column(most=5)`` returns its first 5 cells."""
+    """Refuse a public column that has a released column's true values; ``column(most=5)`` returns its first 5 cells."""
     first = plain_cells(column(most=_FIRST))
     for released, true in cells.items():
         if all(map(_same, first, plain_cells(true[:_FIRST]))) and same_cells(column(), true):

@@ -174,7 +174,7 @@ def selection_distribution(
 def appearance_chance(
     before: SelectionDistribution | None, after: SelectionDistribution, n: int
 ) -> Callable[[int], list[Interval]]:
-    """Return a function of the precision in bits: (pi_2 - pi_1)/(1 - pi_1), the chance of a key not selected before."""
+    """Return (pi_2 - pi_1)/(1 - pi_1) by precision in bits; pi_1 and pi_2 are pi(n) of ``before`` and ``after``."""
 
     def cut(bits: int) -> list[Interval]:
         if before is None:

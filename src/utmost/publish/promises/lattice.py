@@ -26,12 +26,12 @@ _FINE = level(epsilon=16)
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Noise that is uniform on ``block`` neighbouring integers plus ``block`` times two-sided geometric noise.
+    """The sum of uniform noise on ``block`` neighbouring integers and ``block`` times two-sided geometric noise.
 
     With ``block`` 1 the noise is geometric; with ``block`` equal to the (odd) sensitivity the noise is the half-step
     staircase. One individual changes ``cells`` values by at most ``sensitivity`` steps each, together ``cells *
-    sensitivity / block`` steps of the geometric part. So one step of this part has the level times block / (cells *
-    sensitivity).
+    sensitivity / block`` steps of the geometric part. So the level of one step of this part is the whole level times
+    block / (cells * sensitivity).
 
     Attributes:
         sensitivity: Sensitivity of one cell, in steps.

@@ -1,7 +1,8 @@
 """Select keys that nobody listed, as a kind of noise for a promise: the answer is a list of keys with noisy counts.
 
-A ledger stores the whole table of keys and counts as one row, in which each column is one large integer. So the number
-of keys stays hidden: the length of the stored bytes depends only on the selected keys. An answer has one level: if the
+A ledger stores the whole table of keys and counts as one row, in which each column is one large integer. So the
+length of the stored bytes depends only on the selected keys, and the number of all keys stays hidden. An answer has one
+level: if the
 keys were selected again at another epsilon, the two lists together would reveal more than either level allows.
 """
 

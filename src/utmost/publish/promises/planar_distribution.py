@@ -90,7 +90,7 @@ def _margin(noise: EuclideanLaplace, grid: Fraction, confidence: Fraction) -> Fr
 
 
 def _fine_grid(step: Level) -> Fraction:
-    """Return the largest 2^-k with 2^k >= 64 epsilon, for the level ``step`` of one unit of length."""
+    """Return the largest grid 2^-k with 2^k >= 64 epsilon; ``step`` is the level, epsilon, for a distance of 1."""
     wanted = step.epsilon_interval(128 + step.power.denominator.bit_length()).upper * _FINE
     k = wanted.numerator.bit_length() - wanted.denominator.bit_length() - 1
     while Fraction(2) ** k < wanted:

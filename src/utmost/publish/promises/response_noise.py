@@ -202,7 +202,7 @@ class NoiseByRuns:
         )
 
     def _pieces(self, block: int, count: int) -> Iterator[tuple[ResponseNoise, slice]]:
-        """For each run of cells that overlaps a block, yield the run's noise and the slice of the block in the run."""
+        """For each run of cells that overlaps a block, yield the run's noise, and the part of the block in this run."""
         first, begins = block * self.block_size, 0
         for size, noise in self.runs:
             low, high = max(begins - first, 0), min(begins + size - first, count)
@@ -229,7 +229,7 @@ class _Path:
         return self.known[to]
 
     def _octave(self, exponent: int) -> Level:
-        """Evaluate every power of two from 2^10 down to 2^exponent; return the level 2^exponent."""
+        """Evaluate the noise at epsilon = 2^10, 2^9, ..., 2^exponent; return the last of these levels."""
         above = None
         for j in range(_TOP, exponent - 1, -1):
             here = Level(None, Fraction(2) ** j)

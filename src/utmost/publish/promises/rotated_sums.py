@@ -51,7 +51,7 @@ def signed_sums(columns: Sequence[Any], rows: Sequence[Sequence[int]]) -> list[I
 def columns_of_signed_sums(
     sums: Sequence[Any], estimate: tuple[Any, int], *, halves: Halves = "keep", randomness: Randomness | None = None
 ) -> list[Any]:
-    """Compute columns from noisy signed sums; ``estimate`` is (matrix, denominator). "toss" rounds without bias."""
+    """Compute columns as M sums / d from noisy signed sums, with (M, d) = ``estimate``; "toss" rounds without bias."""
     gain, denominator = estimate
     responses = [whole_numbers(column, "sums") for column in sequence(sums, "sums")]
     bits = secure(randomness) if one_of(halves, Halves, "halves") == "toss" else None
@@ -63,7 +63,7 @@ def columns_of_signed_sums(
 
 
 def sums_of(distribution: CellsDistribution, columns: Sequence[Integers]) -> list[Integers]:
-    """Compute the numbers of a group of columns that get noise: sum and difference, signed sums, or the columns."""
+    """Return what gets noise in place of a group of columns: sum and difference, signed sums, or the columns."""
     if isinstance(distribution, SignedCells):
         return signed_sums(columns, distribution.rows)
     if not isinstance(distribution, RotatedPair):
@@ -114,7 +114,7 @@ def _halved(doubled: Integers) -> NDArray[Any]:
 
 
 def _parts(numerators: Integers, denominator: int) -> NDArray[Any]:
-    """Divide each numerator by the denominator, to floats, or to Fractions if a number is 2^52 or more."""
+    """Return numerators / denominator: floats, or Fractions if a numerator or the denominator is 2^52 or more."""
     if not numerators.size or (int(np.abs(numerators).max()) < _LARGEST and denominator < _LARGEST):
         return numerators.astype(np.float64) / denominator
     return objects(Fraction(int(x), denominator) for x in numerators)

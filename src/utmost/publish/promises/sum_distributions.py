@@ -12,7 +12,7 @@ from utmost.tables.axes.domain import Marginal
 
 
 def noise_distributions(plan: Plan, spent: Level) -> dict[Marginal, Geometric]:
-    """Return the noise of each sum in each measured marginal, for a level ``spent`` by the whole release."""
+    """Return the noise of one sum of each measured marginal, if the whole release has the level ``spent``."""
     wide = plan.unit.sensitivity.numerator
     return {marginal: Geometric(of, wide * load_of(marginal)) for marginal, of in plan.levels(spent).items()}
 

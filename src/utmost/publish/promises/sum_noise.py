@@ -278,7 +278,7 @@ class SumsAtLevel(AnyNoiseAtLevel):
 
 
 def check_level_names(domain: Domain, unit: Unit) -> None:
-    """Check that no level has the name of a column that tables of a release add."""
+    """Check that no level of an axis has the name of a column that released tables add."""
     levels = [name for axis in domain.axes for name in axis.levels]
     amount, own = unit.amount, value_column(unit)
     added = {own, f"{own}_margin"}

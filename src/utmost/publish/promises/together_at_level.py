@@ -363,7 +363,7 @@ def way_of_facts(facts: Mapping[str, Any], level: Level, unit: Unit) -> CellsTog
 
 
 def rows_facts(way: CellsTogether) -> list[dict[str, Any]]:
-    """For each group with signed sums, return coefficients, budget shares, and each change's share of the level."""
+    """For each group with signed sums, return coefficients, budget shares, and the share that each change spends."""
     return [
         {
             "rows": [list(row) for row in distribution.rows],

@@ -1,4 +1,4 @@
-"""`utmost design`: find the best mechanism for a prior and a loss, and prove how near to the best it is."""
+"""`utmost design`: find the best mechanism for a prior and a loss, and bound its excess loss."""
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal

@@ -1,4 +1,4 @@
-"""`utmost plan`: choose sums to measure and their budget shares; show errors and the distance from the best."""
+"""`utmost plan`: choose sums to measure and their budget shares; show errors, and how near they are to the least."""
 
 from contextlib import suppress
 from math import ceil, isfinite, prod, sqrt
@@ -293,7 +293,7 @@ def _report(chosen: Plan, others: Alternatives | None, sure: Any) -> dict[str, A
 
 
 def _show(report: dict[str, Any], out: Path | None) -> None:
-    """Print the plan: measured sums, errors, alternatives, and the distance from the best."""
+    """Print the plan: measured sums, errors, alternatives, and how near the errors are to the least."""
     parts = [row["sums"] or TOTAL_WORD for row in report["wanted"]]
     sure = percent(report["confidence"])
     tuned = "" if report["tuned_at"] == report["level"] else f", with shares chosen for epsilon = {report['tuned_at']}"

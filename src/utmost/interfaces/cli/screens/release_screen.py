@@ -56,7 +56,7 @@ def _rows(names: Sequence[str], rows: Sequence[Sequence[str]], facts: ReleaseFac
 
 
 def _bars(column: Sequence[str], margin: int | float, width: int) -> list[ScreenText]:
-    """Return each number as a bar that begins at zero, with a dot at the number, between the ends of its margin."""
+    """Return each number as a bar from zero to the upper end of its margin, with a dot at the number."""
     values = [float(cell) for cell in column]
     top = max((abs(value) for value in values), default=0.0) + float(margin)
     scale = width / top if top else 0.0

@@ -164,7 +164,7 @@ class ScreenTable:
         return titles + rows
 
     def _around(self) -> int:
-        """Return the characters of a line that belong to no column."""
+        """Return the number of characters of a line that belong to no column."""
         return self._between * (len(self.columns) - 1) + 2 * self.has_titles
 
     @property

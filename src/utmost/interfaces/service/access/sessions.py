@@ -1,4 +1,4 @@
-"""Sessions of people who signed in through an OpenID provider: the browser's cookie has a secret, the service a record.
+"""Sessions of people who signed in through an OpenID provider: a cookie has a secret, and the service has a record.
 
 The record has the provider's claims and an expiry. The rights are looked up for each request, so that making or
 revoking a token takes effect with the next request.

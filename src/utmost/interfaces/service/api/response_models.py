@@ -180,14 +180,14 @@ Warnings = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PlanPublished(PlanViewed):
-    """The sums of a plan at the level to which they were published or relaxed."""
+    """The sums of a plan at the level at which they were published, or to which they were relaxed."""
 
     warnings: Warnings
 
 
 @dataclass(frozen=True, slots=True)
 class TablePublished(TableViewed):
-    """A table at the level to which it was published or relaxed."""
+    """A table at the level at which it was published, or to which it was relaxed."""
 
     warnings: Warnings
 

@@ -132,7 +132,7 @@ def token_presented(request: Request, presented: str) -> Token:
 
 
 def count_request(request: Request, verified: Callable[[], Token]) -> Token:
-    """Return the token that `verified` finds, and count the request for it; without one, for the caller's address."""
+    """Return the token that `verified` finds; count the request for this token or, without one, for the address."""
     limits = request.app.state.limits
     try:
         token = verified()

@@ -68,7 +68,7 @@ def show_kernels(
 
 
 def show_orbits(spelled: str, ptype: PrivacyType, count: int, rows: Sequence[dict[str, Any]]) -> None:
-    """Print, for each orbit, the number of its kernels, and one kernel by the numbers of the kernel's vertices."""
+    """Print, for each orbit, how many kernels it has, and the indices of the vertices of one of these kernels."""
     console = screen()
     level = str(ptype.level)
     console.print(facts({"secrets": spelled, "level": level, "kernels": f"{count:,}", "orbits": f"{len(rows):,}"}))

@@ -43,7 +43,7 @@ def show_vertices(
     more: bool,
     plot: Path | None,
 ) -> None:
-    """Print heights h of the first vertices, and the posteriors alpha^h / sum of alpha^h unless there are none."""
+    """Print the heights h of the first vertices; if ``rows`` has them, also the posteriors alpha^h / sum of alpha^h."""
     shown = {
         "secrets": f"{ptype.space.size}: {spelled}",
         **({} if level is None else {"level": str(level)}),
