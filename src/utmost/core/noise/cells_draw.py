@@ -2,9 +2,9 @@
 
 A second bound may limit the sum of these changes over all cells.
 
-Let r be the first step: all points with every |x_i| < r are equally likely. The excess of a cell x is max(|x| - r + 1,
-0). It is counted in chunks of s units, the last of which may be incomplete: let y be the vector of the numbers of
-chunks, y_i = ceil(max(|x_i| - r + 1, 0) / s). The function
+Let r be the first step: all points with every |x_i| < r are equally likely. The excess max(|x_i| - r + 1, 0) of a cell
+is divided into chunks of s units, the last of which may be incomplete. Let y be the vector of the numbers of chunks:
+y_i = ceil(max(|x_i| - r + 1, 0) / s). The function
 
     g(y) = max(largest y_i, ceil((sum of all y_i) / k))
 
@@ -130,7 +130,7 @@ class CellsDraw(DrawDistribution):
             object.__setattr__(self, field, value)
 
     def with_step(self, step: int) -> "CellsDraw":
-        """Return the distribution with the same level, cells and bounds, and this first step."""
+        """Return the distribution with the same level, cells and bounds, and with the first step ``step``."""
         numbers = (self.level, self.cells, self.changed, self.sensitivity)
         relation, signs = self.neighbours, self.nonnegative
         return CellsDraw(*numbers, in_total=self.in_total, neighbours=relation, nonnegative=signs, step=step)
@@ -390,7 +390,7 @@ def _cut_off(body: _Body, a: int, j: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """Counts, in each shell, the possible values of the cells that are not raised; ``raised`` cells are raised."""
+    """Counts, in each shell, the possible values of the cells that are not raised, if ``raised`` cells are raised."""
 
     body: _Body
     raised: int

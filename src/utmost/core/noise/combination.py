@@ -61,7 +61,7 @@ class Combination(Display):
         levels: Levels of the G_i: one epsilon or `Level` for each, or one for all. For noise of sensitivity D, the
             level is ``Geometric(...).ratio``.
         counts: Number of independent terms of each coefficient and level, or one number for all. A million equal terms
-            cost as much as one.
+            take as long as one term.
 
     Attributes:
         coefficients: |c| of each group of equal terms as a Fraction, without zeros.
@@ -167,8 +167,8 @@ class Combination(Display):
         r"""E|S| in floats, from the characteristic function f of S.
 
         On a lattice, E|S| is the mean of (1 - f(t))/(2 sin^2(t/2)) over one period of f; the error of its sum over n
-        points decreases geometrically in n. If S is on no lattice, or needs more than 10^6 points, the integral for
-        Laplace noise is used instead.
+        points decreases geometrically in n. If S is on no lattice, or if the sum needs more than 10^6 points, the
+        integral for Laplace noise is used instead.
 
         >>> round(Combination([1], 1).mean_size, 12), round(Combination([1, 1], 1e-9).mean_size * 1e-9, 9)
         (0.850918128239, 1.5)
@@ -195,7 +195,8 @@ class Combination(Display):
     def tail(self, margin: Number) -> float:
         """A certified upper bound of P(|S| > margin).
 
-        Below about 1e-13, Chernoff's bound is used: at 1e-20 it may exceed the probability by a factor of 200.
+        For probabilities below about 1e-13, the result is Chernoff's bound, which may exceed a probability of 1e-20 by
+        a factor of 200.
 
         >>> Combination([1], "0.1", counts=[2]).tail(1000) < 1e-38
         True

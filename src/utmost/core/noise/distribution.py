@@ -135,7 +135,7 @@ class Distribution(Display, ABC):
     @property
     @abstractmethod
     def numbers(self) -> Literal["integers", "reals"]:
-        """The kind of numbers of the noise."""
+        """The kind of numbers that the noise takes: "integers" or "reals"."""
 
     @property
     def support(self) -> Literal["integers", "reals"]:

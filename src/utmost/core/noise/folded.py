@@ -191,7 +191,7 @@ def enclose_crossing(
 def find_crossing(
     excess: Callable[[Any], float], enclosure: Enclosure, trial: Callable[[Any, Any, float | None], Any | None]
 ) -> Any:
-    """An edge at which the excess (M - V)/V is 0 up to rounding, or else the edge just above its change of sign."""
+    """An edge at which the excess (M - V)/V is 0 up to rounding, or else the edge just above the change of sign."""
     # False position with the Illinois rule, and a halving after three steps that did not halve the bracket. ``trial``
     # gives an edge strictly between two edges, at the given fraction of their distance (None: 1/2). It returns None
     # if no edge lies between them.
@@ -220,7 +220,7 @@ def find_crossing(
 
 
 def largest_jump(folded: Folded, low: float, high: float) -> tuple[float, float] | None:
-    """Two neighbouring floats, as shares of the period, between which M has its largest jump; None without a jump."""
+    """Two neighbouring floats, as fractions of the period, between which M jumps most; None without a jump."""
     # Each step continues in the half with the larger rise. A smooth M rises in both halves: if the larger rise is twice
     # in a row less than 0.8 of the whole rise, there is no jump. A jump at 0 does not count.
     ends = folded(np.array([low or math.ulp(0.0), high]) * folded.period)

@@ -163,7 +163,7 @@ class IntegerDistribution(Distribution):
         """E L(X) as a float: the sum of L(x) P(X = x), term by term up to 2^20 terms, and extrapolated beyond.
 
         The relative error is about 1e-12 for costs that are smooth between finitely many kinks and jumps. The terms
-        beyond the last summed one are assumed to decrease further.
+        that are not summed are assumed to keep decreasing.
 
         Raises:
             NotALoss, NotMonotone: if the cost is not even, nonnegative and nondecreasing in |x| at the sizes tried.
@@ -321,9 +321,10 @@ class IntegerDistribution(Distribution):
         """Check that `mass`, `tail`, `tail_intervals` and `canonical` define the same distribution, and that
         probabilities never grow with |x| and are never 0.
 
-        All i with P(X = i) >= 1e-280 are checked in floats, and 64 of these i in intervals of 1200 bits. Samplers use
-        the tails, and levels follow from the masses. The package calls this method before a distribution of a class
-        defined elsewhere is first sampled or promised, once for all equal distributions.
+        All i with P(X = i) >= 1e-280 are checked in floats, and 64 of these i in intervals of 1200 bits. Both must
+        agree, since samplers use `tail`, and privacy levels are computed from `mass`. The package calls this method
+        before a distribution of a class defined elsewhere is first sampled or promised, once for all equal
+        distributions.
 
         Raises:
             PromiseBroken: if the formulas disagree, or if a probability grows with |x| or is 0.

@@ -121,7 +121,7 @@ class TermGroups:
         return logs >= _NOTHING * (1 + 1e-9)
 
     def frequency_beyond(self, last: float) -> float:
-        """Return a t0 with phi < e^-45 on [t0, last]. The proof uses terms with increasing sines."""
+        """Return a t0 with phi < e^-45 on [t0, last]. The proof uses only terms whose sine increases."""
         # The factor of a term with c b <= pi falls on [a, b], so that it is at most its value at a.
         points = last * _SECTIONS
         logs = np.zeros(_SECTIONS.size - 1)
@@ -137,7 +137,7 @@ class TermGroups:
 
     def log_characteristic(self, group: int, half_angles: Floats, farthest: Floats) -> tuple[Floats, Floats]:
         """Return -log phi of one group and its rounding error, at K angles c t/2, which are reduced to one period if
-        that is exact.
+        the reduction is exact.
         """
         # ``farthest`` has the size of the angles before they were rounded.
         half_sinh = self.half_sinh[group]

@@ -3,8 +3,9 @@
 If one individual changes only k cells, each by at most s, independent noise at epsilon/k is larger than necessary. Two
 distributions are better:
 
-**Joint.** P(X = x) proportional to q^(max |x_i|) with q = exp(-epsilon/s). This is a mixture of cubes, since
-q^m = (1 - q) sum of q^n over n >= m: X is uniform on {-N, ..., N}^k, with P(N = n) proportional to (2n + 1)^k q^n.
+**Joint.** P(X = x) proportional to q^(max |x_i|) with q = exp(-epsilon/s). The distribution is a mixture of cubes,
+since q^m = (1 - q) sum of q^n over n >= m: X is uniform on {-N, ..., N}^k, with P(N = n) proportional to (2n + 1)^k
+q^n.
 
 **Rotated.** The sum and the difference of two cells each get geometric noise with q = exp(-epsilon/2s). One individual
 changes sum and difference together by |d_1 + d_2| + |d_1 - d_2| = 2 max |d_i| <= 2s. The first cell is half of

@@ -74,8 +74,8 @@ class Laplace(RealDistribution):
         return LaplaceCurve(self.level, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> Geometric:
-        """The geometric noise that replaces this noise on a grid: an integer n stands for n grid steps. Its sensitivity
-        is ``steps``.
+        """The geometric noise of sensitivity ``steps`` that replaces this noise on a grid; an integer n stands for n
+        grid steps.
         """
         return Geometric(self.level, steps)
 

@@ -47,8 +47,8 @@ class SpreadBound:
 
 
 def spreads(differences: Floats, epsilons: Floats, counts: Floats) -> list[SpreadBound]:
-    """Return the bound of each sum. The coefficients have shape (sums, terms); ``counts`` are the numbers of draws of
-    the terms.
+    """Return the bound of each sum D. The ``differences`` c_i - t_i have shape (sums, terms); term i stands for
+    counts[i] equal terms.
     """
     edges = np.minimum(epsilons, 600.0) / 4
     heights = -np.log1p(-((np.sinh(edges) / np.sinh(2 * edges)) ** 2)) / edges**2

@@ -79,7 +79,7 @@ class DeclaredNoise(Display):
         return "scale" if self.kind in _LAPLACE else "variance"
 
     def sum_of(self, sizes: Iterable[Fraction]) -> "DeclaredSum":
-        """The distribution of the sum of independent noises of these sizes."""
+        """The distribution of the sum of independent noises with the given sizes."""
         counts: dict[Fraction, int] = {}
         for size in sizes:
             counts[size] = counts.get(size, 0) + 1

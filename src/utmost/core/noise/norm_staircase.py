@@ -215,8 +215,8 @@ class NormStaircase(BallMixture):
     def optimal(
         cls, level: Level, cells: int, sensitivity: int, norm: Norm = "max", cost: CellCost = "absolute"
     ) -> "NormStaircase":
-        """The staircase whose first step has the least cost in floats. All steps are compared, or the steps of
-        successively finer grids.
+        """The staircase whose first step has the least cost in floats. All steps are compared if there are at most
+        1025; else the steps of successively finer grids.
 
         >>> from utmost.exact import level
         >>> NormStaircase.optimal(level(3), 2, 20)

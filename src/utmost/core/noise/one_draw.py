@@ -72,7 +72,7 @@ class DrawDistribution(Display, ABC):
     @property
     @abstractmethod
     def groups(self) -> tuple[DrawGroup, ...]:
-        """The parts of the mixture."""
+        """The parts of the mixture, each with the points that have equally many cells above and below the centre."""
 
     @abstractmethod
     def mixture_factor(self, q: Q) -> Q:

@@ -95,7 +95,9 @@ def read_epsilon_and_cost(level: Level, period: float, cost: Cost, *, integers: 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaterPeriods:
-    """Bounds the sum of a cost over all later periods, from the largest cost of each period. Results are cached."""
+    """Bounds the sum of a cost over all periods after a given one, from the largest cost of each period. Results are
+    cached.
+    """
 
     epsilon: float
     period: float

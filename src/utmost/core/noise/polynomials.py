@@ -3,8 +3,8 @@
 Intervals of growing precision decide the sign of a nonzero value, and algebra decides whether the value is zero. An
 alpha that is a power of e is transcendental, so only the zero polynomial vanishes there. Let alpha = u^t with a
 rational u that is no perfect power. Powers u^(t n) whose exponents do not differ by an integer are linearly independent
-over the rationals, so a polynomial is zero only if its sum over each class of exponents that differ by integers is
-zero.
+over the rationals, so a polynomial is zero only if, for each class of exponents that differ by integers, the terms with
+these exponents add up to zero.
 """
 
 import math

@@ -96,8 +96,7 @@ class RatioBar(Display):
 
 
 def ratio_of_margins(top: Fraction, up: Fraction, bottom: Fraction, down: Fraction, confidence: Fraction) -> RatioBar:
-    """The interval of all quotients of a number in top +- up and one in bottom +- down; not determined if the
-    denominator may be 0.
+    """The interval of all quotients x/y with |x - top| <= up and |y - bottom| <= down; not determined if y may be 0.
 
     >>> ratio_of_margins(Fraction(8), Fraction(1), Fraction(4), Fraction(1), Fraction(9, 10)).upper
     3.0

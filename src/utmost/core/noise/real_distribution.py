@@ -38,8 +38,8 @@ class RealDistribution(Distribution):
 
     @abstractmethod
     def on_steps(self, steps: int) -> IntegerDistribution:
-        """The integer noise that replaces this noise on a grid: an integer n stands for n grid steps. Its sensitivity
-        is ``steps``.
+        """The integer noise of sensitivity ``steps`` that replaces this noise on a grid; an integer n stands for n grid
+        steps.
         """
 
     def pdf(self, x: Any) -> Any:

@@ -47,7 +47,7 @@ class SignedCells(Display):
         rows: Integer rows over the k cells, of rank k.
         shares: Positive budget share of each row.
         sensitivity: Largest change of each cell by one individual, an integer >= 1.
-        nonnegative: Whether one individual lowers no cell. If False, the same rows cost more.
+        nonnegative: Whether one individual lowers no cell. If False, the same rows and shares spend more of the level.
 
     Raises:
         OutOfRange: if the rows do not determine the cells, if there are more than 12 cells or 64 rows, or if the shares

@@ -107,9 +107,7 @@ def heuristic_gamma(epsilon: Number | Level | None = None, *, alpha: Number | No
 
 
 def _moment_bracket(level: Level, order: int, bits: int = 60) -> tuple[Fraction, Fraction]:
-    """A bracket of relative width 2^-bits around the optimal gamma for |x|^order. Its lower end is 0 if gamma
-    underflows.
-    """
+    """A bracket of relative width 2^-bits around the optimal gamma for |x|^order; from 0 if gamma underflows."""
     low, high = Fraction(0), Fraction(1, 2)
     # The bracket is halved in rationals by the sign of a polynomial in alpha: no rounding decides on which side the
     # optimum is.
@@ -338,11 +336,11 @@ class Staircase(RealDistribution):
         return StaircaseCurve(self.level, self.profile.gamma, distance / self.sensitivity)
 
     def on_steps(self, steps: int) -> DiscreteStaircase:
-        """The integer staircase that replaces this noise on a grid: an integer n stands for n grid steps. Its
-        sensitivity is D = ``steps``.
+        """The integer staircase of sensitivity D = ``steps`` that replaces this noise on a grid; an integer n stands
+        for n grid steps.
 
-        Its first step r is the integer nearest to gamma D + 1/2. With gamma = 1/2 an even D is increased by one, at the
-        same level, so that the staircase can be relaxed.
+        The first step r of the integer staircase is the integer nearest to gamma D + 1/2. With gamma = 1/2 an even D is
+        increased by one, at the same level, so that the staircase can be relaxed.
         """
         period = steps | 1 if self.gamma == 0.5 else steps
         step = min(period, math.floor(Fraction(self.gamma) * period) + 1)

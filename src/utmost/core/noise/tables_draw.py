@@ -3,9 +3,9 @@
 One individual is in one cell of each table. In every table, the errors add up to the same total. The raised part of a
 table is the sum of its positive errors, the lowered part the sum of the absolute values of its negative errors. The
 errors of a table are the effect of as many individuals as the sum of both parts, or as their maximum if a record is
-replaced. The exponent d is the largest of these numbers of individuals over all tables. In shell (j, l), j individuals
-are added and l removed. Within a shell the tables are independent, each uniform on the integer points whose sum is j -
-l and whose raised part is at most j. The number of points of d cells is
+replaced. The exponent d is the largest, over all tables, of the number of individuals whose effect the errors of a
+table are. In shell (j, l), j individuals are added and l removed. Within a shell the tables are independent, each
+uniform on the integer points whose sum is j - l and whose raised part is at most j. The number of points of d cells is
 
     N_d(j, l) = sum over k < d of C(d-1, k) C(j, k) C(l+d-1-k, d-1-k).
 """
@@ -122,8 +122,8 @@ class TablesDraw(DrawDistribution):
 
     @property
     def is_one_table(self) -> bool:
-        """Whether records are replaced in a single table, so that the noise is geometric noise, given that all parts
-        add up to 0.
+        """Whether records are replaced in a single table, so that the noise of the parts is geometric noise under the
+        condition that the parts add up to 0.
         """
         return len(self.sizes) == 1 and self.is_joined
 
@@ -298,7 +298,7 @@ class _Tables:
 
 
 def segment_sum(values: Callable[[int], int], last: int, degree: int) -> int:
-    """The sum over 0..last of a polynomial of at most this degree. It uses forward differences if these give fewer
+    """The sum over 0..last of a polynomial of at most this degree. The sum uses forward differences if these give fewer
     terms.
     """
     if last <= degree:

@@ -1,9 +1,9 @@
 """Exact optima of rational linear programs from the last basis of the float solver, or proofs that none exists.
 
-The last basis of HiGHS is nearly always exactly optimal. If the basis is not, iterative refinement follows: the solver
-solves a program for the correction of its last solution. This program is magnified, so that the error exceeds the
-solver's tolerance. If refinement does not reach an optimal basis, the simplex method continues in rationals, by Bland's
-rule.
+The last basis of HiGHS is nearly always exactly optimal. If the last basis is not optimal, iterative refinement
+follows: the solver solves a program for the correction of its last solution. The program for the correction is
+magnified, so that the error exceeds the solver's tolerance. If refinement does not reach an optimal basis, the simplex
+method continues in rationals, by Bland's rule.
 
 Each row of A becomes a variable: r = A x. A basis then consists of as many of the variables (x, r) as there are rows.
 With the other variables at their bounds, ``[A, -I] (x, r) = 0`` determines the values of these basic variables.

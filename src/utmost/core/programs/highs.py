@@ -256,7 +256,7 @@ def solve_whole(program: LinearProgram) -> Vector:
 
 
 def last_basis(program: LinearProgram) -> Basis | None:
-    """The basis at which the solver stops, whatever its status, or None if it has no basis."""
+    """The basis at which the solver stops, whatever its status, or None if the solver has no basis."""
     try:
         highs = _loaded(program, _STRATEGIES[0], SOLVER_TOLERANCE)
     except SolverFailed:

@@ -78,7 +78,7 @@ class PathBits:
 
 
 def _prefix(stage: int, event: int, variable: int, part: int) -> int:
-    """The first half of the name of a number, in 64 bits. The point is the other half."""
+    """The first half of the name of a number, 64 bits; the other half of the name is the point."""
     # An overflow would give two numbers the same name, and the path would have another distribution.
     assert max(event >> 24, variable >> 20, part >> 18) == 0, "names have room for every event"
     return stage << 62 | event << 38 | variable << 18 | part
@@ -334,7 +334,7 @@ class _OpenPaths:
     noise: list[Balls]
 
     def left(self, v: Balls, keep: NDArray[np.bool_]) -> "_OpenPaths":
-        """The points under the mask ``keep``, with v at their next event."""
+        """The points under the mask ``keep``, each with the time v of the next event."""
         return _OpenPaths(
             self.where[keep], v.part(keep), self.clock.part(keep), [coordinate.part(keep) for coordinate in self.noise]
         )

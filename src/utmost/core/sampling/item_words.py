@@ -60,7 +60,8 @@ class Identifiers:
 
     Attributes:
         kind: "integers", "text" or "bytes".
-        data: Integers of shape (n,), int64 or Python ints; else the bytes of all identifiers, uint8.
+        data: For integers, the identifiers, shape (n,), int64 or Python ints; for text and bytes, the bytes of all
+            identifiers, one after another, uint8.
         offsets: Positions in ``data`` at which each identifier begins and the last one ends, int64 of shape (n + 1,),
             or None for integers.
     """

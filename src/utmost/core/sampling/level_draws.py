@@ -29,7 +29,7 @@ _KEPT = 64
 def tightening_noise(
     transition: Tightening, count: int, *, randomness: Randomness, method: DrawMethod | None
 ) -> Integers:
-    """Draw ``count`` independent W of `Tightening`; each costs about as much as a draw of geometric noise."""
+    """Draw ``count`` independent W of `Tightening`; each draw takes about as long as a draw of geometric noise."""
     # K ~ Geom(a) is drawn with a mark: plain (W = K), turned (W = -1-K) or, with probability w, none (W = 0).
     # Between equal levels no word is read, so that a seed gives the same noise with and without this step.
     if transition.lower == transition.higher:
@@ -135,8 +135,8 @@ _CLOCK_WORDS = 4
 
 
 def sample_path(start: Level, *, noise: int | None = None, randomness: Randomness) -> Path:
-    """Draw a path of the process from a level to infinity. The noise at that level is ``noise``, or newly drawn for
-    None.
+    """Draw a path of the process from the level ``start`` to epsilon = infinity. The noise at ``start`` is ``noise``,
+    or is drawn if ``noise`` is None.
     """
     # Cost: about 20 us, and about 2 ln(1/epsilon) jumps.
     word = randomness.word

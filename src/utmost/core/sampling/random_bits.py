@@ -191,7 +191,9 @@ SYSTEM = SystemRandomness()
 
 
 def source(randomness: Randomness | None) -> Randomness:
-    """The source for an argument ``randomness=``: the operating system for None. A seed or a generator is refused."""
+    """The source for an argument ``randomness=``: the operating system if the argument is None. A seed or a generator
+    is refused.
+    """
     return _checked(_declared_source(randomness))
 
 

@@ -50,7 +50,9 @@ def hat_count(size: int, spacing: int) -> int:
 
 
 def hat_sums(values: NDArray[Any], spacing: int, place: int = 0) -> NDArray[Any]:
-    """The sums of an array weighted by the hat functions of a spacing, along one axis of the array and in its type."""
+    """The sums of an array weighted by the hat functions of a spacing, along one axis of the array and in the dtype of
+    the array.
+    """
     moved = np.moveaxis(values, place, 0)
     lower, rising = _under(moved, spacing)
     sums = np.zeros((hat_count(len(moved), spacing) + 1, *moved.shape[1:]), dtype=values.dtype)

@@ -47,7 +47,7 @@ class CsvTable(TableMethods):
 
     @property
     def names(self) -> list[str]:
-        """All columns, in the order of the written file."""
+        """The names of all columns, in the order of the written file."""
         return [name for name in adapters.column_order(self.header, self.after) if name not in self.dropped]
 
     def keys(self) -> list[str]:
