@@ -126,7 +126,7 @@ def _from_file(make: Any, text: str) -> Measure:
 
 
 def _capacity(C: Channel, measure: Measure, kind: CapacityKind) -> dict[str, Any] | None:
-    """Return the capacity by one measure; None if there is no method, if a gain is negative, or if it takes minutes."""
+    """Return the capacity by one measure; None without a method, for a negative gain, or if it would take minutes."""
     if C.shape[0] > _MOST_SECRETS.get(measure.name, _MOST_SEARCHED):
         return None
     try:

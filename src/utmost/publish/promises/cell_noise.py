@@ -53,7 +53,7 @@ class ColumnNoise(PlannedNoise):
         return self.at(level, confidence).margin
 
     def check_unit(self, counted: Any) -> None:
-        """Check that each cell may have its own noise; a unit with steps of amounts needs a counted table."""
+        """Check that each cell may have its own noise; without a counted table, refuse a unit of amounts in steps."""
         if counted is None:
             self.unit.check_plain()
         else:

@@ -100,7 +100,7 @@ def table_statement(kind: str, facts: Mapping[str, Any], digest: Digest | None) 
 
 
 def written_by(expected: Any, statement: Any) -> Any:
-    """Return ``expected``, and the documents inside it, with the version of utmost that ``statement`` names."""
+    """Replace the version of utmost in ``expected``, and in documents inside it, by the one in ``statement``."""
     if not isinstance(expected, dict) or not isinstance(statement, dict):
         return expected
     again = {name: written_by(fact, statement.get(name)) for name, fact in expected.items()}

@@ -104,7 +104,7 @@ class SelectionDistribution:
 
     @cached_property
     def _lost_bits(self) -> int:
-        """An upper bound on the number of bits that the largest power and the quotient lose in intervals."""
+        """An upper bound on the bits of precision that intervals lose in the largest power and in the quotient."""
         slope = self.delta / (self.ratio - 1)
         sizes = slope, 1 / slope, 1 / self.delta, self.ratio
         return sum(max(0, math.ceil(math.log2(x.numerator) - math.log2(x.denominator))) for x in sizes) + 8

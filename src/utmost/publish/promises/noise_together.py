@@ -296,7 +296,7 @@ class OnceTogether(ColumnNoise):
         )
 
     def as_drawn(self, noise: NoiseAtLevel) -> "OnceTogether":
-        """Return the same noise with its kind and the result of the search."""
+        """Return this noise, with the kind and the sums or step that a search found for ``noise``, at one level."""
         if not isinstance(noise, NoiseTogetherAtLevel):
             return self
         found = noise.search_facts or None

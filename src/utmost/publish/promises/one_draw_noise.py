@@ -334,7 +334,7 @@ class OneDraw(ColumnNoise):
         return least_draw(level, self.unit, self.released_cells, self.step)
 
     def as_drawn(self, noise: NoiseAtLevel) -> "OneDraw":
-        """Return the same noise with the width of the first step that the search has chosen."""
+        """Return this noise, with the width of the first step that a search found for ``noise``, at one level."""
         assert isinstance(noise, OneDrawAtLevel), "`at` returns noise of this class"
         draw = noise.draw
         return replace(self, step=draw.step) if isinstance(draw, CellsDraw) and self._has_steps else self

@@ -89,7 +89,7 @@ class PlannedNoise(ABC):
         """Return the guarantee at a level, in plain words."""
 
     def as_drawn(self, noise: NoiseAtLevel) -> "PlannedNoise":
-        """Return the same noise; if the noise needs a search, with the result of the search that found ``noise``."""
+        """Return this noise; if it needs a search, insert the result of the search for ``noise``, at one level."""
         return self
 
     def facts(self) -> dict[str, Any]:

@@ -375,7 +375,7 @@ def check_places(counts: Sequence[tuple[Any, int]], universe: Universe) -> dict[
 
 
 def tail(each: Level, threshold: int, bits: int) -> Interval:
-    """Compute P(noise of a cell > threshold m) = a^(m+1)/(1 + a), for m >= 0, to a relative error of 2^-bits."""
+    """Compute P(noise of a cell > m) = a^(m+1)/(1 + a), to a relative error of 2^-bits; a is alpha, m the threshold."""
     inner = bits + 2 * threshold.bit_length() + 16
     while True:
         a = each.alpha_interval(inner)
@@ -405,7 +405,7 @@ def least_threshold(each: Level, size: int, wish: Fraction) -> int:
 def selected_empty_cells(
     each: Level, threshold: int, size: int, held: Sequence[int], randomness: Randomness
 ) -> dict[int, int]:
-    """Return {index: noise} of the selected cells with count 0; ``held`` are the sorted indices of all other cells."""
+    """Return {index: noise} of the selected cells with count 0; ``held`` has the sorted indices of the others."""
 
     # Cells that are not selected need no draw: the gap to the next selected cell is Geom(1 - t) with t = tail, and the
     # noise beyond the threshold is Geom(a), since geometric noise has no memory.

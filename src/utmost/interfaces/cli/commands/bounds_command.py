@@ -53,7 +53,7 @@ def bounds(
     plot: options.Plot = None,
     answer: options.Output,
 ) -> None:
-    """Compare bounds on what one person contributes: noise added, amounts removed, expected error.
+    """Compare bounds on one person's contributions by their noise, removed amounts and expected error.
 
     utmost bounds contributions.csv --domain domain.json --epsilon 9/10
 

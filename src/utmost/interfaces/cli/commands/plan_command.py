@@ -103,9 +103,7 @@ def plan(
     exactly: Annotated[
         bool, flag("State that each person is in exactly --at-most cells; then the total has no noise.")
     ] = False,
-    together: Annotated[
-        str | None, option("AXIS", "Axis of 2 to 5 values; the --at-most cells form whole rows along it.")
-    ] = None,
+    together: Annotated[str | None, option("AXIS", "Axis for which `utmost count` will get --together.")] = None,
     method: Annotated[
         str | None,
         option(

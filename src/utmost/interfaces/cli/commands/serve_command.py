@@ -43,9 +43,7 @@ def serve(
     *,
     config: Annotated[Path | None, option("FILE", "TOML file of settings.", exists=True, dir_okay=False)] = None,
     check: Annotated[bool, flag("Check settings, ledger and port; start nothing.", "--check")] = False,
-    back_up: Annotated[
-        Path | None, option("FOLDER", "New folder for a backup of the ledger and the service's records.")
-    ] = None,
+    back_up: Annotated[Path | None, option("FOLDER", "New folder for a backup of ledger and service records.")] = None,
     put_back: Annotated[
         Path | None,
         option("FOLDER", "Folder of a backup to restore.", exists=True, file_okay=False),

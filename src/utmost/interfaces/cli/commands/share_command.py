@@ -50,7 +50,8 @@ def share(
         Path | None,
         option(
             "FILE",
-            "Counted tables to release; counted.json stands for counted-NAME.json of each plan NAME.json.",
+            "Counted tables to release; counted.json stands for the files counted-NAME.json, one for each plan "
+            "NAME.json.",
         ),
     ] = None,
     relax: Annotated[

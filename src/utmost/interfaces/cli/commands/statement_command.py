@@ -91,9 +91,7 @@ def statement(
         option("COLUMN=ID", "SDMX component of a column, by default the column's name in capitals; repeatable."),
     ] = None,
     column: Annotated[str | None, option("NAME", "Released column that is the SDMX measure.")] = None,
-    out: Annotated[
-        Path | None, option("FILE", "File for the entry of the OpenDP registry (.yaml); - prints it.")
-    ] = None,
+    out: Annotated[Path | None, option("FILE", "File for the OpenDP registry's entry (.yaml); - prints it.")] = None,
     schema: Annotated[
         str | None,
         option("KIND", "Print the JSON Schema of a kind of file: statement, recipe, plan, ...", first=_print_schema),

@@ -37,7 +37,7 @@ LeftOut = Annotated[
     option(
         "WHAT",
         "Data to leave out: outside (undeclared or missing values), amounts (missing amounts; persons still count), "
-        "nothing, or 'nothing but amounts'. The last two refuse bounds that remove over half of the data.",
+        "nothing, or 'nothing but amounts'. With the last two, bounds that remove over half of the data are refused.",
     ),
 ]
 
@@ -134,7 +134,7 @@ class CountingOptions(PersonOptions):
     ] = None
     nested: Annotated[
         str | None,
-        option("AXIS=NAMES", "Columns of counts, each included in the next column: outcome=admitted,applicants."),
+        option("AXIS=NAMES", "New axis of columns of counts, each included in the next: outcome=admitted,applicants."),
     ] = None
 
     individual: Annotated[str | None, option("TEXT", 'Words for one individual, say "one household".')] = None
