@@ -83,7 +83,7 @@ class VertexCertificate(Display):
 
 @progress_bar("Finding the capacity")
 def capacity_over_vertices(ptype: PrivacyType, measure: Measure, prior: object = None) -> Capacity:
-    """Return the largest additive leakage, by a measure at a prior, of any mechanism of a type.
+    """Return the largest additive leakage that any mechanism of a type has, for a given measure and prior.
 
     Args:
         ptype: Type whose vertices can be listed (see `utmost.design.geometry.vertex_search`).
@@ -274,7 +274,7 @@ def capacity(
       `capacity_over_vertices`).
 
     Args:
-        of: Privacy type; or channel, or matrix of a channel.
+        of: Privacy type, channel, or matrix of a channel.
         measure: Vulnerability or uncertainty, such as `utmost.leakage.shannon_entropy`.
         kind: "multiplicative" or "additive".
         prior: Prior of the n secrets, only with a type and a measure; uniform by default.

@@ -10,9 +10,9 @@ that for every secret j and every v in C
 
 For z >= 0 it is enough to check one column v for each secret j: for the multiplicative capacity that sum_x z_x
 alpha^d(x,j) >= 1, and for the additive capacity that sum_x z_x alpha^-d(x,j) <= 1. A dual z with negative entries also
-needs, for each j, multipliers lambda >= 0 of the inequalities v_x - alpha^d(x,y) v_y >= 0. Let e_j be the j-th unit
-vector: the coefficients of the sum of lambda times these inequalities must be at most z - e_j for the multiplicative
-capacity, and at most e_j - z for the additive capacity.
+needs, for each j, multipliers lambda >= 0 of the inequalities v_x - alpha^d(x,y) v_y >= 0. With the unit vectors e_j,
+the coefficients of the sum of lambda times these inequalities must be at most z - e_j for the multiplicative capacity,
+and at most e_j - z for the additive capacity.
 
 Bounds are exact if all alpha^d are rational; otherwise they are rounded outward.
 """

@@ -1,14 +1,14 @@
 """Compute a capacity from the packing or the covering program, a linear program of n variables in place of n^2.
 
-With E = alpha^d and F = 1/E, the best bounds of the capacities from duals z >= 0 are the values of
+With E = alpha^d and F = alpha^-d, the best bounds of the capacities from duals z >= 0 are the values of
 
     multiplicative:  min sum z, E z >= 1, z >= 0   =   max sum w, E w <= 1, w >= 0;
     additive:        max sum z, F z <= 1, z >= 0   =   min sum w, F w >= 1, w >= 0.
 
-Every feasible z bounds the capacity. A mechanism attains the bound if its column j has the entry w_j at j and is as
-steep as possible (w_j E, or w_j F) at every secret x with z_x > 0. A small linear program finds the other entries of
-this mechanism. If this program has no solution, the capacity may be smaller than the bound (for some metrics it is),
-and only a larger program can compute the capacity.
+Every feasible z bounds the capacity. A mechanism attains the bound if, for every secret j, and for x = j and every
+secret x with z_x > 0, the entry (x, j) is w_j E[x, j] (multiplicative capacity) or w_j F[x, j] (additive capacity). A
+small linear program finds the other entries of this mechanism. If this program has no solution, the capacity may be
+smaller than the bound (for some metrics it is), and only a larger program can compute the capacity.
 
 **For large types there are two bounds, which are often equal.**
 

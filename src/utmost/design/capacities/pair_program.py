@@ -12,9 +12,9 @@ of the program, divided among the rows that were merged, are multipliers of the 
     multiplicative  maximise, additive  minimise  sum_x m[x, x]
     subject to      m[x, j] >= alpha^d(x, y) m[y, j] for essential edges {x, y} and every j,   sum_j m[x, j] = 1.
 
-The search starts with the inequalities between each secret j and all others in column j, and adds violated inequalities
-until none is violated. Column j merges the outcomes after which the adversary guesses j (or "not j"), so n columns are
-enough (lemma 16).
+The search starts with those inequalities of each column j that compare secret j with another secret, and adds violated
+inequalities until none is violated. Column j merges the outcomes after which the adversary guesses j (or "not j"), so n
+columns are enough (lemma 16).
 
 Source: [fernandes2022], lemma 16 and corollaries 17 and 18.
 """

@@ -2,9 +2,10 @@
 
 A part contains the secrets at finite distances from each other; secrets at distance 0 have the same row. Repeated rows
 change neither sum_y max_x C[x, y] nor sum_y min_x C[x, y]. Mechanisms of different parts may use different outcomes,
-and sum_y max_x over all secrets is at most the sum over the parts, so the multiplicative capacity is the sum of the
-multiplicative capacities of the parts. With two or more parts, some mechanism has no outcome that is possible for all
-secrets, so the additive capacity is 1. (The magnitude of a disjoint union is the sum of the magnitudes too.)
+and sum_y max_x C[x, y] over all secrets x is at most the sum of these numbers for the parts, so the multiplicative
+capacity is the sum of the multiplicative capacities of the parts. With two or more parts, some mechanism has no outcome
+that is possible for all secrets, so the additive capacity is 1. (The magnitude of a disjoint union is the sum of the
+magnitudes too.)
 """
 
 from dataclasses import dataclass

@@ -34,8 +34,8 @@ information.
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightedOutcomes:
-    """Columns weights * alpha^steps that are not yet normalised. A column of a tail represents infinitely many
-    outcomes.
+    """The columns weights * alpha^steps of a mechanism, before each row is divided by its sum. A column of a tail
+    represents infinitely many outcomes.
     """
 
     steps: Array  # (n, w) exponents of alpha

@@ -254,8 +254,8 @@ def _offsets(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _weights(rate: float, n: int, m: int, reach: int) -> Floats:
-    """Return sums of exp(-rate |(i, j)|) over offsets (i, j), indexed by the kind of i, the kind of j, the smallest |i|
-    and the smallest |j|.
+    """Return sums of exp(-rate |(i, j)|), indexed by which offsets i and which j are summed, and their least |i| and
+    |j|.
     """
     weights = np.zeros((3, 3, n, m))
     across = np.arange(reach + 1.0)

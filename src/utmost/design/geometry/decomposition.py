@@ -173,7 +173,7 @@ class RationalCone:
         return frozen(equal & ~np.eye(self.size, dtype=bool))
 
     def vertices_of(self, column: list[Fraction]) -> list[tuple[Exponents, Fraction]]:
-        """Return at most n vertices, with positive amounts, whose combination is a column of the cone."""
+        """Return at most n vertices, each with a positive amount; the sum of amount times vertex is ``column``."""
         parts = []
         while any(column):
             vertex = self.vertex_at(column)
@@ -239,8 +239,8 @@ def _kernel_within(
 
 
 def is_vertex_mechanism(ptype: PrivacyType, channel: Channel) -> bool:
-    """Return whether each posterior of a channel is a vertex of the type. A posterior is a vertex if its tight pairs
-    join all secrets.
+    """Return whether each posterior of a channel is a vertex of the type. A posterior v is a vertex if the pairs x, y
+    with alpha^d(x, y) v_x = v_y join all secrets.
 
     Args:
         ptype: Type with rational alpha^d.

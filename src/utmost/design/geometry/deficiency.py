@@ -1,8 +1,9 @@
 r"""The largest advantage of a channel B over a channel A at a prior: Le Cam's deficiency, and the additive capacity.
 
 For a gain function g and a prior p let V_g[p, C] be the posterior vulnerability. The distance of B from the refinements
-of A is the largest difference of V_g[p, B] and V_g[p, A] over a class of gains. The distance is 0 if and only if B is a
-post-processing of A, on the secrets of positive prior probability. For two classes the dual is a minimum over remaps:
+of A is the largest V_g[p, B] - V_g[p, A] over all gains g of a class. The distance is 0 if and only if B is a
+post-processing of A, on the secrets of positive prior probability. For two classes of gains, duality gives the distance
+as a minimum over remaps:
 
 - *gains in [0, 1]*: the distance is the least mean total variation between B and a remap of A,
 

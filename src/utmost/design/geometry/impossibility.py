@@ -47,8 +47,8 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
 
     On two secrets the type has one best mechanism T, and every other mechanism post-processes T (corollary 9). The
     search looks for a pair of secrets on which the channel is not T and the loss is not trivial, and for which T
-    extends to a mechanism of the type that treats every other secret like one of the two. Then this mechanism is
-    strictly better than the channel at a prior on the pair for which two actions are equally good. On a discrete space
+    extends to a mechanism of the type that treats every other secret like one of the two. The extension of T is
+    strictly better than the channel at a prior on the pair at which two actions are equally good. On a discrete space
     with more than two secrets, no mechanism is T on every pair. So a loss that is trivial on no pair, such as any
     strictly monotone loss, has no universally optimal mechanism on such a space (theorem 12).
 
@@ -58,8 +58,8 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
         channel: Exact channel of the type.
 
     Returns:
-        A consumer and a better mechanism; None if no pair of secrets has these properties, which does not prove
-        optimality.
+        A consumer and a better mechanism; None if the search finds no such pair, which does not prove that the channel
+        is optimal.
 
     Source: [fernandes2022], theorem 12, corollary 13, and their lemmas 3 and 6.
 
@@ -217,8 +217,8 @@ class LiftedLoss(Display):
 def trivial_action(loss: object) -> int | None:
     """Return an action that is best for every secret; None if the loss is not trivial.
 
-    A loss is trivial if and only if one action is best for every secret. Then information has no value: the least
-    expected loss is linear in the prior, and the mechanism that reveals nothing is optimal.
+    A loss is trivial if and only if one action is best for every secret. If a loss is trivial, information has no
+    value: the least expected loss is linear in the prior, and the mechanism that reveals nothing is optimal.
 
     Args:
         loss: Exact matrix (n, k), for n secrets and k actions.

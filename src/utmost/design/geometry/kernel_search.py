@@ -337,9 +337,7 @@ def _cut(rays: list[_Ray], gaps: list[KernelNumber], row: int, joining: int, unt
 
 
 def _adjacent(masks: Masks, ups: NDArray[np.intp], downs: NDArray[np.intp], most: int) -> Iterator[tuple[int, int]]:
-    """Yield each pair (up, down) whose supports have a union of at most ``most`` columns that contains no third
-    support.
-    """
+    """Yield pairs (up, down) of rays whose joint support has at most ``most`` columns and contains no third support."""
     is_down = np.zeros(len(masks), dtype=bool)
     is_down[downs] = True
     for up in ups.tolist():

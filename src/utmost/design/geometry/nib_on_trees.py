@@ -94,7 +94,7 @@ class _Tree:
         return all((a * matrix[x] <= matrix[y]).all() and (a * matrix[y] <= matrix[x]).all() for x, y in self.edges)
 
     def least_of_sides(self, belief: Array) -> dict[int, tuple[_Least, _Least]]:
-        """Return, for the child of each edge, the `_Least` on the parent's side of the edge and on the child's side."""
+        """Return, for the child of each edge, the `_Least` of the edge's parent side, and that of its child side."""
         a = self.alpha
         below: dict[int, _Least] = {}
         for x in reversed(self.order):
@@ -270,9 +270,9 @@ def universal_nib(ptype: PrivacyType) -> NibVerdict:
     """Decide whether one mechanism on a tree has the least expected nib loss at every prior.
 
     The loss nib is 1 if the consumer names the true secret, else 0. A mechanism with the least loss at every prior
-    exists if and only if alpha <= 1/(D - 1), where D is the largest number of neighbours of a secret. So on lines this
-    mechanism always exists. The mechanism gives the outcome y for the secret x with probability
-    a^d(x,y) (1 - (deg(y) - 1) a)/(1 + a), where deg(y) is the number of neighbours of y.
+    exists if and only if alpha <= 1/(D - 1), where D is the largest number of neighbours of a secret. So on lines a
+    mechanism with the least loss at every prior always exists. If the mechanism exists, it gives the outcome y for the
+    secret x with probability a^d(x,y) (1 - (deg(y) - 1) a)/(1 + a), where deg(y) is the number of neighbours of y.
 
     Args:
         ptype: Privacy type on a tree with edges of length 1, with rational alpha.

@@ -58,7 +58,7 @@ class MaxCaseVerdict(Verdict):
         return self.weights is not None
 
     def verify(self) -> bool:
-        """Check exactly that weights or separator prove the verdict."""
+        """Check exactly that `weights`, or `outcome` and `separator`, prove the verdict."""
         known, wanted = same_numbers(_posteriors(self.better), _posteriors(self.worse))
         before, after = as_rationals(known), as_rationals(wanted)
         least = objects([Fraction(self.tolerance)])

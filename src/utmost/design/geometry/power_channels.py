@@ -91,7 +91,7 @@ def is_member(ptype: PrivacyType, channel: AnyChannel) -> bool:
 
 
 def member(ptype: PrivacyType, channel: AnyChannel) -> AnyChannel:
-    """Return a channel of a type as a `PowerChannel`; raise an error for a float64 channel, and for one that is not of
+    """Return a channel of a type as a `PowerChannel`; raise an error if the channel has float64 entries or is not of
     the type.
     """
     if isinstance(channel, Channel) and not channel.is_exact:

@@ -35,7 +35,9 @@ def image_step(sign: str, first: int, second: int, prime: int) -> int:
 
 
 def around(sign: str, first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
-    """Return the sum, difference, product or quotient of two floats with error bounds, with its own error bound."""
+    """Return the sum, difference, product or quotient of two floats with error bounds, and an error bound of the
+    result.
+    """
     # The relative error of IEEE rounding is at most 2^-52 in any rounding mode.
     (a, r), (b, s) = first, second
     if not r + s < UNKNOWN:  # infinity times zero would be NaN, with a warning

@@ -1,4 +1,6 @@
-"""Check the proofs that one channel refines another (a remap) or does not (a consumer who prefers it)."""
+"""Check the proofs that a channel A refines a channel B (a remap of B), or that A does not refine B (a consumer who
+prefers A).
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -54,8 +56,8 @@ def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = FLOAT
     """Return whether a consumer's least expected loss is strictly smaller with channel A than with channel B.
 
     Numbers are converted to rationals exactly, and the sums are exact. If A, B and the consumer are exact, a preference
-    proves that A is no refinement of B. Otherwise the difference must exceed the effect of changing every entry by the
-    tolerance. A larger difference proves that no remap of B is within the tolerance of A.
+    proves that A is no refinement of B. For float64 channels, the difference of the two losses must exceed the effect
+    of changing every entry by the tolerance. Such a difference proves that no remap of B is within the tolerance of A.
 
     Args:
         consumer: Consumer with a prior on n secrets.

@@ -74,20 +74,20 @@ def refines(
     For rational channels the verdict is exact, and P is rational. If one channel has float64 entries, the entries of
     both channels are treated as rounded numbers: P is any remap such that better @ P is within the tolerance of
     ``worse`` in every entry, and a consumer's preference exceeds the effect of changing all entries by the tolerance.
-    Both proofs include rounding errors. (If float entries were converted to rationals exactly, refinement would hardly
-    ever hold.)
+    The remap and the consumer's preference account for rounding errors. (If float entries were converted to rationals
+    exactly, refinement would hardly ever hold.)
 
     Args:
         better: Channel (n, m) that is post-processed.
         worse: Channel (n, k). The remap has the shape (m, k). The rows of the remap for impossible outcomes of
-            ``better`` equal its first row.
+            ``better`` equal the first row of the remap.
         order: "refinement", "max-case" or "privacy".
         tolerance: Tolerance of float64 channels, between 1e-13 and 1. (The sum of a float64 row may differ from 1 by up
             to 1e-9.)
 
     Raises:
         NotAChannel: if the channels have different numbers of secrets.
-        OutOfRange: if the order is unknown, or if the tolerance is outside its range.
+        OutOfRange: if ``order`` is none of the three names, or if ``tolerance`` is not between 1e-13 and 1.
 
     Source: [fernandes2022], section II-B, after the theorem "Coriaceous" of quantitative information flow;
     [chatzikokolakis2021] for the other orders. Cost: one linear system if the columns of ``better`` are independent;
@@ -171,8 +171,9 @@ def earth_move(
     exists.
 
     An earth move exists if and only if the worse channel is a refinement of the better one on the secrets of positive
-    prior probability. With a remap P from the outcomes of the first hyper to those of the second, the earth move moves
-    weights[y] P[y, w] from posterior y to posterior w. So any prior without zeros decides refinement.
+    prior probability. Let P be a remap from the outcomes of the first hyper to those of the second. The earth move
+    moves weights[y] P[y, w] from posterior y to posterior w. So for any prior without zeros, an earth move exists if
+    and only if the worse channel is a refinement of the better one.
 
     Args:
         prior: Probabilities of the n secrets.

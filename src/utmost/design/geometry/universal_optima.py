@@ -72,8 +72,8 @@ class ExistenceVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeastLoss:
-    """The linear program for the least expected loss f(pi) of a privacy type. The variables of the program are the
-    coefficients of the vertices.
+    """The linear program for the least expected loss f(pi) of a privacy type at a prior pi. The variables of the
+    program are the coefficients of the vertices.
     """
 
     # For M = sum_v lambda_v v, U(pi, M) = sum_v lambda_v min_w sum_x pi_x v(x) l(x, w), and the best mechanism for a
@@ -197,7 +197,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
     The regret of a mechanism M is the largest excess of its expected loss U(pi, M) over the least expected loss f(pi),
     over all priors pi. The least regret is the value of a linear program over coefficients of the vertices of the type,
     with one row for each of finitely many priors. The search adds as a row the prior at which the current mechanism has
-    its largest regret, and solves the program again, until no prior violates it.
+    its largest regret, and solves the program again, until no regret exceeds the value of the program.
 
     If some alpha^d is irrational, as on Euclidean grids, mechanisms are of class `PowerChannel` and numbers of class
     `PowerNumber`: exact rational functions of powers of alpha, compared by balls of increasing precision.

@@ -26,7 +26,7 @@ Heights = NDArray[np.int16]
 
 
 def height_functions(graph: BipartiteGraph, rows: int = 1 << 16) -> Iterator[Heights]:
-    """Yield, in (m, n) blocks, all integer h with |h(x) - h(y)| = 1 along every edge and h(order[0]) = 0."""
+    """Yield, in (m, n) blocks, all integer functions h with |h(x) - h(y)| = 1 along every edge and h(order[0]) = 0."""
     # The tight pairs of h join all secrets only if h has everywhere the parity of the number of edges from order[0], so
     # every edge is tight. Secrets get heights one after another. By McShane's theorem a function that is Lipschitz on
     # some secrets extends to all, so every partial function can be completed. Cost: O(n^2) for each vertex, and O(n^2
@@ -262,8 +262,9 @@ def count_vertices(where: PrivacyType | Space) -> int:
     """Return the number of vertices of the privacy types on a space, which does not depend on the level.
 
     The essential graph is divided into blocks (biconnected components), and the result is the product of the numbers
-    of vertices of the blocks. A single edge has 2 vertices, and k secrets at equal distances have 2^k - 2. A transfer
-    matrix counts the vertices of a bipartite block; a reverse search lists those of any other block.
+    of vertices of the blocks. A block that is a single edge has 2 vertices, and a block of k secrets at equal distances
+    has 2^k - 2 vertices. A transfer matrix counts the vertices of a bipartite block; a reverse search lists those of
+    any other block.
 
     Args:
         where: Privacy type or space.

@@ -7,10 +7,10 @@ independently of the values, has
 
 .. math:: \sum_j \frac{V_j(\epsilon) + 1}{s_j} - 1,
 
-because counts are multiplied by 1/s_j. One client's estimate then has the second moment (variance + 1)/s_j for the
-client's own category, and variance/s_j for another category. The best s_j are proportional to sqrt(V_j + 1). For small
-epsilon, V is about 1/epsilon^2, so sharing multiplies each variance by m^2, and sampling by m. For large epsilon, the
-random choice of the attribute adds more variance than the report.
+because counts are multiplied by 1/s_j. With sampling, one client's estimate has the second moment (variance + 1)/s_j
+for the client's own category, and variance/s_j for another category. The best s_j are proportional to sqrt(V_j + 1).
+For small epsilon, V is about 1/epsilon^2, so sharing multiplies each variance by m^2, and sampling by m. For large
+epsilon, the random choice of the attribute adds more variance than the report.
 """
 
 from collections.abc import Iterable
@@ -127,7 +127,7 @@ def best_attributes(
         epsilon, alpha: Level of all that a client sends together, as epsilon or as alpha = exp(-epsilon).
 
     Raises:
-        NotALevel, OutOfRange: if the level is invalid, if there is no attribute, or if one has fewer than two
+        NotALevel, OutOfRange: if the level is invalid, if there is no attribute, or if an attribute has fewer than two
             categories.
 
     Another method than these two may have a smaller error.

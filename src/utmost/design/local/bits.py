@@ -2,10 +2,10 @@
 
 **Two responses to one bit can have the total privacy loss of the response at the higher epsilon.**
 
-Then the response at the lower epsilon is a function of the response at the higher epsilon and independent randomness,
-and reveals no further information. Such a pair of responses exists if and only if the response at the lower epsilon is
-a refinement (post-processing) of the other response, and then the joint distribution is unique. Source:
-[koufogiannis2015].
+If two responses together have only the loss of the response at the higher epsilon, the response at the lower epsilon is
+a function of the response at the higher epsilon and independent randomness, and reveals no further information. A joint
+distribution with only this loss exists if and only if the response at the lower epsilon is a refinement
+(post-processing) of the response at the higher epsilon, and the distribution is unique. Source: [koufogiannis2015].
 """
 
 from collections.abc import Sequence
@@ -199,7 +199,7 @@ class Coupling:
 
     Raises:
         OutOfRange: if ``lower`` is no refinement of ``higher``, because one/zero or (1-zero)/(1-one) of ``lower`` is
-            larger.
+            larger than that of ``higher``.
 
     >>> pair = Coupling(BitResponse.permanent("1/2"), BitResponse.permanent("1/4"))
     >>> pair.lower_given(1), pair.lower_given(0)
@@ -321,8 +321,8 @@ def relax(
     """Draw responses at a higher epsilon, given responses at a lower one; both together satisfy the higher epsilon.
 
     Args:
-        bits: Bits to which ``responses`` belong: the true bits if these are permanent responses, the permanent
-            responses if these are reports.
+        bits: Bits to which ``responses`` belong: the true bits if ``responses`` are permanent responses, and the
+            permanent responses if ``responses`` are reports.
         responses: Responses drawn by ``from_response``, of the same shape.
         from_response: Distribution of ``responses``; it must be a refinement of ``to_response``.
         to_response: Distribution of the new responses.

@@ -5,9 +5,9 @@ x, y
 
 .. math:: \sum_{B \ni x, y} w_B = \frac{d (d-1)}{k (k-1)}.
 
-Then the blocks with a given category have the total weight d/k. All sets of d categories are a balanced family. Reports
-from any balanced family are as informative as reports from all sets, because estimates and variances depend only on
-pairs of categories: proofs/theory/local-protocols.md.
+In a balanced family, the blocks with a given category have the total weight d/k. All sets of d categories are a
+balanced family. Reports from any balanced family are as informative as reports from all sets, because estimates and
+variances depend only on pairs of categories: proofs/theory/local-protocols.md.
 
 **A small family.** Categories are the residues modulo k. The blocks are a few *bases* A_i, multiplied by some units u
 and shifted by every residue. The family is balanced if for each difference the weighted number of pairs in the u A_i

@@ -257,8 +257,8 @@ def _bound(alpha: Alpha, k: int, size: int) -> Alpha:
 
 
 def best_size(categories: int, at: Level) -> int:
-    """Return the report size d with the least variance, an integer next to k alpha/(1 + alpha). If two sizes are
-    equally good, the smaller size is returned.
+    """Return the number d of categories in a report for which the variance is least, an integer next to k alpha/(1 +
+    alpha). If two sizes are equally good, the smaller size is returned.
     """
     k, bits = categories, _BITS + 2 * categories.bit_length()
     middle = at.alpha_interval(bits) * k / (at.alpha_interval(bits) + 1)

@@ -9,8 +9,8 @@ category with a probability of at most
 .. math:: p_{\max} = p_2 + (1-p_2)\frac{d_1-d_2}{k-d_2} \; (d_2 \le d_1), \qquad p_2 d_1/d_2 \; (d_1 < d_2),
 
 with equality if S_1 is a random superset or subset of S_2. So S_1 can be relaxed to S_2 if and only if p_1 <= p_max,
-which always holds for d_1 = d_2. Then S_1 is such a superset or subset with probability c = (p_1 - d_1/k)/(p_max -
-d_1/k), and otherwise a random set of d_1 categories.
+which always holds for d_1 = d_2. If S_1 can be relaxed, S_1 is a random superset or subset of S_2 with probability c =
+(p_1 - d_1/k)/(p_max - d_1/k), and otherwise a random set of d_1 categories.
 """
 
 from dataclasses import dataclass
@@ -207,9 +207,9 @@ def is_lossless(lower: CategoryReport, higher: CategoryReport) -> bool:
 
     The result is exact: every joint distribution of the two reports is taken into account. Reports with the same sets
     or blocks can always be relaxed. If any set of a given size may be a report, p_1 <= p_max decides, where p_1 is the
-    probability that a report of kind ``lower`` contains the client's category, and p_max the largest one after
-    post-processing of ``higher``. For blocks of two families, p_1 <= p_max is necessary, and a coupling by common
-    categories is sufficient. If neither condition decides, a linear program in rationals does.
+    probability that a report of kind ``lower`` contains the client's category, and p_max the largest such probability
+    after any post-processing of a report of kind ``higher``. For blocks of two families, p_1 <= p_max is necessary, and
+    a coupling by common categories is sufficient. If neither condition decides, a linear program in rationals does.
 
     Raises:
         Unsupported: if the linear program is needed, and a level has an irrational alpha, or there are more than 2^16
@@ -241,9 +241,7 @@ def is_lossless(lower: CategoryReport, higher: CategoryReport) -> bool:
 
 
 def coupling_of(lower: CategoryReport, higher: CategoryReport) -> CategoryCoupling | CommonMembers:
-    """Return the joint distribution of reports of two kinds, a `CategoryCoupling` if that exists, else by common
-    categories.
-    """
+    """Return the joint distribution of reports of two kinds, as a `CommonMembers` or as a `CategoryCoupling`."""
     # If only the linear program of `is_lossless` finds a distribution, this function raises OutOfRange.
     is_one_family = lower.categories == higher.categories and lower.at(higher.level) == higher
     if is_one_family or (lower.is_complete and higher.is_complete) or lower.categories != higher.categories:

@@ -159,7 +159,7 @@ def decode(
 
     Args:
         counts: Numbers of ones and of clients in the reports.
-        response: Response from true bit to report.
+        response: Response with which the reports were drawn from true bits.
         bloom: Bloom filter of the reports.
         candidates: Distinct words.
         significance: Largest probability that some word is found that no client has; it is divided equally among all
@@ -249,7 +249,9 @@ class _BitEquations:
         return _CandidateWords([candidates[number] for number in best.tolist()], sets)
 
     def design(self, words: _CandidateWords) -> Floats:
-        """Return the expected ones at each position from one client: a row for each word, a row for any other word."""
+        """Return the expected number of ones at each position that one client adds: a row per word, one for other
+        words.
+        """
         return np.vstack([words.sets * self.shares, self.others])
 
     def normal(self, words: _CandidateWords) -> tuple[Floats, Floats]:

@@ -132,7 +132,7 @@ class _Between:
         return between
 
     def _keeps(self, *alphas: Alpha) -> tuple[Alpha, Alpha]:
-        """Return a = P(middle = higher) and b = P(lower = middle) for one client, not counting chance agreement."""
+        """Return a = P(middle copies higher) and b = P(lower copies middle) for one client's reports."""
         share = Fraction(self.middle.size, self.middle.categories)
         reports = (self.lower, self.middle, self.higher)
         lower, middle, higher = (how.inside_of(alpha) - share for how, alpha in zip(reports, alphas, strict=True))

@@ -27,9 +27,9 @@ class ThresholdedLaplace(Display):
 
     give P(bit + V > tau) = beta for bit 1 and gamma for bit 0, for all 0 < gamma < beta < 1. RAPPOR's permanent
     response with parameter a has the rate -2 ln a and the threshold 1/2 (equation 45). For gamma <= 1/2 <= beta, lambda
-    = -ln(4 gamma (1 - beta)) and tau = ln(2 gamma)/ln(4 gamma (1 - beta)). Equation (46) means these formulas, but the
-    scale printed there, 1/(-ln(4 beta (1 - gamma))), is negative or infinite. If both beta and gamma are above 1/2,
-    lambda = ln((1 - gamma)/(1 - beta)); if both are below, lambda = ln(beta/gamma).
+    = -ln(4 gamma (1 - beta)) and tau = ln(2 gamma)/ln(4 gamma (1 - beta)). Equation (46) is meant to give this lambda
+    and tau, but the scale printed there, 1/(-ln(4 beta (1 - gamma))), is negative or infinite. If both beta and gamma
+    are above 1/2, lambda = ln((1 - gamma)/(1 - beta)); if both are below, lambda = ln(beta/gamma).
 
     Args:
         response: Response that is written in this form.
@@ -69,9 +69,9 @@ class ThresholdedPair(Display):
     r"""The method of [koufogiannis2015] to relax a response: relax the Laplace noise, and apply the threshold again.
 
     The two noisy values together have the higher rate as their level. The two responses together have a smaller epsilon
-    than that rate, but a larger epsilon than the response at the higher rate, because the response at the lower rate
-    reveals something that the other one does not. For two permanent responses of RAPPOR with a1 > a2, and bit 0, with q
-    = (a2/4)(1 - ln a1/ln a2),
+    than the higher rate, but a larger epsilon than the response at the higher rate alone, because the response at the
+    lower rate reveals something that the other one does not. For two permanent responses of RAPPOR with a1 > a2, and
+    bit 0, with q = (a2/4)(1 - ln a1/ln a2),
 
     .. math:: P(01) = q, \quad P(11) = a_2/2 - q, \quad P(10) = (a_1 - a_2)/2 + q, \quad P(00) = 1 - a_1/2 - q.
 
@@ -152,7 +152,7 @@ class ThresholdedPair(Display):
         return Interval(max(low.low, 0), max(high.high, 0), inner).at(bits)
 
     def higher_given(self, bit: int, lower: int) -> Real:
-        """Return P(higher = 1 | lower) for a bit, with which the response at the lower rate is relaxed."""
+        """Return P(higher = 1 | lower) for a bit; a response at the lower rate is relaxed with this probability."""
         bit = integer(bit, "bit")
         lower = integer(lower, "lower")
         exactly = self._rise_if_rational()

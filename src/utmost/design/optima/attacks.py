@@ -76,7 +76,7 @@ def attack(
     """Return how well an attacker guesses the secret without and with one outcome of a channel.
 
     Args:
-        channel: Channel (n, m); the consumer applies its best remap to the outcomes.
+        channel: Channel (n, m); the consumer's best remap is applied to its outcomes.
         consumer: Intended reader, whose loss is the cost of the mechanism.
         prior: Prior of the attacker; by default the prior of the consumer.
         loss: Loss of the attacker's guess, see `l_uncertainty`; by default the loss of the consumer.

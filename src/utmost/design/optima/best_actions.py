@@ -3,8 +3,9 @@ and the best answer.
 
 Periodic noise on all integers is equivalent to a finite channel. A staircase distribution has P(k + D) = b P(k) for
 k >= 0, so all responses z, z + D, z + 2D, ... with z >= n have proportional likelihoods, and no consumer can
-distinguish them. The folded channel has one outcome for these responses, and one for the responses z, z - D, ... with z
-<= 0. Geometric noise has period 1, and its folded channel is the clamped mechanism G.
+distinguish them. The folded channel has one outcome for the responses z, z + D, z + 2D, ... for each z with n <= z < n
++ D, and one outcome for the responses z, z - D, z - 2D, ... for each z with -D < z <= 0. Geometric noise has period 1,
+and its folded channel is the clamped mechanism G.
 """
 
 from dataclasses import dataclass
@@ -56,9 +57,9 @@ def posterior(channel: Channel, prior: Array, outcome: int) -> Array | None:
 def bayes_remap(channel: Channel, consumer: Consumer, tie: float = TIE) -> Remap:
     """Return, for each outcome y, the action r with the least posterior loss sum_x p_x C[x, y] l(x, r).
 
-    If several actions are best, the smallest is used, and the outcome is listed in ``.ties``. For an outcome of
-    probability zero all actions are equal: action 0 is used, and the outcome is listed in ``.ties`` if there are
-    several actions.
+    If several actions are best, the action with the smallest index is used, and the outcome is listed in ``.ties``. For
+    an outcome of probability zero all actions are equal: action 0 is used, and the outcome is listed in ``.ties`` if
+    there are several actions.
 
     Args:
         channel: Channel (n, m).
@@ -139,8 +140,8 @@ def read(
 
     For geometric noise, clamped or not, the posterior of count i after the response z is proportional to
     p_i alpha^|i - z|; a response outside 0..n is equivalent to the nearest end. For other integer noise X, such as the
-    discrete staircase, the response must not be clamped. Then the posterior of count i is proportional to
-    p_i P(X = z - i), and is periodic in z outside 0..n.
+    discrete staircase, the response must not be clamped. With noise X, the posterior of count i is proportional to p_i
+    P(X = z - i); for periodic noise, this posterior is periodic in z outside 0..n.
 
     Args:
         noise: Level of one unit of the count, for geometric noise; or the distribution of the noise.

@@ -7,8 +7,9 @@ v_0 = 1. A recursion from n down to 0 gives f_0:
 
     f_n = w_n,    f_x = w_x + min(alpha f_{x+1}, f_{x+1} / alpha).
 
-So the condition for action r is f_0 >= 0 for w_x = p_x l(x, r) - mu_x. Exact input is checked in integers. Otherwise
-each f is a proven lower bound, because more than the rounding error is subtracted after every operation.
+So the condition for action r is f_0 >= 0 for w_x = p_x l(x, r) - mu_x. Exact input is checked in integers. For floats
+or an irrational alpha, each computed f_x is a proven lower bound, because more than the rounding error is subtracted
+after every operation.
 
 Source: linear programming duality; the program is (2) to (6) of [ghosh2009], with corrected ranges.
 """

@@ -143,7 +143,7 @@ class SearchedCertificate:
 def _searches(
     program: RayProgram, starts: Sequence[SearchResults], merged: Sequence[Indices], gap: float
 ) -> Iterator[tuple[RaySearch, float]]:
-    """Yield searches, each started from the results of the last, with the relative gap at which each should stop."""
+    """Yield (search, relative gap at which it should stop); each search starts from the results of the previous one."""
     # The first searches merge near places. The next one is over all places with mass, and the last ones add the places
     # without mass that must be included.
     search, places = None, np.flatnonzero(program.prior > 0)

@@ -4,9 +4,9 @@ loss.
 A program without these places is smaller, and its optimum is no larger, so a lower bound for the places with mass is a
 lower bound for all places. A channel X on the places with mass is extended to one other place after another. The row of
 the new place satisfies the level if and only if each entry w of the row lies between the largest a_j X[j, w] and the
-least X[j, w] / a_j, with a_j = alpha^d for the distance d to place j. A row within these limits can sum to 1 if and
-only if the lower limits sum to at most 1 and the upper limits to at least 1. If no row within the limits sums to 1, the
-place must be in the program (`utmost.design.optima.column_generation`).
+least X[j, w] / a_j over all places j with mass, where a_j is alpha^d for the distance d from the new place to place j.
+A row within these limits can sum to 1 if and only if the lower limits sum to at most 1 and the upper limits to at least
+1. If no row within the limits sums to 1, the place must be in the program (`utmost.design.optima.column_generation`).
 """
 
 import numpy as np

@@ -83,7 +83,7 @@ class NoiseProgram:
         return isinstance(self.ratio, Fraction)
 
     def program(self) -> LinearProgram:
-        """Return the program in the form of the solvers."""
+        """Return the program in the form that the solvers accept."""
         w, n = self.window, self.outputs * self._width
         masses: list[ProgramRow] = []
         costs: list[ProgramRow] = []

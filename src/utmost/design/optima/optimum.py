@@ -236,7 +236,8 @@ def optimal_mechanism(
     gap: Number = "1e-7",
     progress: GapProgress | None = None,
 ) -> Optimum:
-    """Return the channel of a type with the least expected loss for a consumer who uses its outcomes as actions.
+    """Return the channel of a type with the least expected loss for a consumer who uses the channel's outcomes as
+    actions.
 
     The channel is exactly optimal, or optimal up to the gap between ``loss`` and ``lower`` that its certificate proves.
 
@@ -255,8 +256,9 @@ def optimal_mechanism(
             if prior, loss and alpha are rational and the work takes seconds (n up to some hundreds).
         constraints: Further constraints of the channel, see `Constraint`. With constraints, the result is an exact
             vertex of the program with these constraints, and the certificate contains their multipliers.
-        gap: Largest relative distance of the loss from the optimum, for column generation. With 1/100, a search over a
-            thousand or more places takes only a fraction of the time. The result states the gap that was reached.
+        gap: Largest relative distance of the loss from the optimum, for column generation. With a gap of 1/100, a
+            search over a thousand or more places takes only a fraction of the time. The result states the gap that was
+            reached.
         progress: Function that column generation calls after each round with the number of rounds and the relative gap
             so far. If ``progress`` is passed, a keyboard interrupt ends the search, and the best mechanism so far is
             returned.

@@ -22,9 +22,10 @@ Source: [gupte2010], Theorem 2; the vertices of footnote 4 of [ghosh2009] are no
 If the remapped geometric mechanism on counts is optimal, its dual mu is unique, and a private column v can be column r
 of an optimal channel if and only if sum_x (p_x l(x, r) - mu_x) v_x = 0. Let f be the flows that `exact_flows` gives for
 action r. Then for x >= 1, v_x is alpha v_(x-1) if f_x > 0, and v_(x-1) / alpha if f_x < 0; the ratio of v_x and v_(x-1)
-is free if f_x = 0; and v = 0 unless f_0 = 0. So these columns span a space of dimension 1 + (number of zero flows). The
-optimal channels form a polytope whose dimension is the sum of these dimensions over all actions, minus the n + 1 row
-sums. The optimum is unique if and only if the dimension of this polytope is 0.
+is free if f_x = 0; and v = 0 unless f_0 = 0. So the possible columns r span a space whose dimension is 1 plus the
+number of x >= 1 with f_x = 0, or 0 unless f_0 = 0. The optimal channels form a polytope whose dimension is the sum of
+these dimensions over all actions, minus the n + 1 row sums. The optimum is unique if and only if the dimension of this
+polytope is 0.
 """
 
 import math
@@ -65,7 +66,7 @@ def constraint_matrix(channel: Channel, alpha: Number | Level, tolerance: float 
     Args:
         channel: Channel (n+1, m), exact or float64.
         alpha: Alpha of the level, or a `Level`.
-        tolerance: Largest relative distance of float64 entries from a tight constraint.
+        tolerance: Largest relative difference at which a privacy constraint on float64 entries counts as tight.
 
     Raises:
         PromiseBroken: if the channel does not satisfy the level.
@@ -231,7 +232,7 @@ def derivation(channel: Channel, alpha: Number | Level, tolerance: float = 1e-9)
     Args:
         channel: Channel X, (n+1, m).
         alpha: Alpha of the level, or a `Level`.
-        tolerance: Largest distance of an entry of a float Y below 0; exact entries must be nonnegative.
+        tolerance: Largest accepted distance of a negative entry of a float Y from 0; exact entries must be nonnegative.
 
     Cost: O(n m).
 
@@ -260,7 +261,7 @@ def between_levels(size: int, lower: Level, higher: Level) -> Channel:
         higher: Level with the larger epsilon.
 
     Raises:
-        OutOfRange: if ``lower`` has the larger epsilon, for which K would have negative entries.
+        OutOfRange: if ``lower`` has the larger epsilon, because K would then have negative entries.
 
     Source: [gupte2010], Lemma 3.
 

@@ -143,8 +143,8 @@ def write_ray(a: Floats, q: Floats, tree: Tree, v: Floats) -> None:
 def surplus_covers_deficits(left: Floats, may_lack: Floats, tree: Tree) -> bool:
     """Return whether flows from sinks to sources along the arcs can cover every deficit, up to ``may_lack`` (n,).
 
-    ``left`` (n,) is v times the surplus of each place (negative for a deficit). ``left`` is overwritten by the amount
-    that each place passes to its parent: a sink passes its surplus, and a source its deficit.
+    ``left`` (n,) is the surplus b of each place (negative for a deficit). ``left`` is overwritten by the amount that
+    each place passes to its parent: a sink passes its surplus, and a source its deficit.
     """
     # If a sink cannot cover the deficits of its sources, a shortfall is allowed first at the sources: their v is
     # larger, so their prices must be lowered by less.

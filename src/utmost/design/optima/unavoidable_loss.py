@@ -17,9 +17,9 @@ For sensitivity D and levels eps_1 < eps_2, over joint distributions m_w(v) = P(
 
 .. math:: E\,c(V_i) \le (1 + t)\, c_i, \quad c_i \text{ the least cost of any noise at } \epsilon_i.
 
-The program is solved for joint distributions with geometric tails beyond ``reach``. Each of these is a private pair, so
-the value is an upper bound of the unavoidable loss, and some release attains it. The value decreases as ``reach``
-grows, and converges quickly.
+The program is solved for joint distributions with geometric tails beyond ``reach``. Each joint distribution of this
+form that satisfies the constraints is a private pair, so the value of the program is an upper bound of the unavoidable
+loss, and some release attains this value. The value decreases as ``reach`` grows, and converges quickly.
 """
 
 import math
@@ -156,7 +156,7 @@ def gradual_loss(
         The number t, with an error of about 1e-8: 0.003 means 0.3 % more cost than the optimum, and 0 means lossless.
 
     Raises:
-        OutOfRange: if the levels are in the wrong order, or the sensitivity is below 1.
+        OutOfRange: if ``lower`` is not below ``higher``, or if the sensitivity is below 1.
         Unsupported: if the cost is neither absolute nor squared, or if an epsilon or the program is too large.
 
     Cost: a linear program of 2 (reach D)^2 masses and 8 reach^2 D^3 rows.

@@ -65,8 +65,9 @@ def tradeoff(distribution: Distribution | Any, false_alarm: object, shift: Numbe
 def frontier(false_alarm: object, epsilon: Number | Level | None = None, *, alpha: Number | None = None) -> Any:
     """Return the smallest missed-detection probability that a level allows: max(1 - e^epsilon p, e^-epsilon (1 - p)).
 
-    No epsilon-private mechanism has a trade-off curve below this one. The geometric distribution at its sensitivity and
-    the staircase distribution with gamma = 1/2 attain it; other staircases and Laplace distributions do not.
+    No epsilon-private mechanism has a trade-off curve below this bound. The geometric distribution at its sensitivity
+    and the staircase distribution with gamma = 1/2 attain this bound; other staircases and Laplace distributions do
+    not.
 
     Args:
         false_alarm: False-alarm probability p: a number or an array in [0, 1].
@@ -167,7 +168,7 @@ def total_variation(distribution: Distribution | Any, shift: Number | None = Non
 
     The total variation distance equals `delta` at epsilon 0. For a staircase distribution at its sensitivity the
     distance is (1 - mu) tanh(epsilon/2), where mu is the probability of the outcomes with likelihood ratio 1; for the
-    Laplace distribution of sensitivity D at shift s it is 1 - exp(-epsilon s / (2 D)).
+    Laplace distribution of sensitivity D at shift s the distance is 1 - exp(-epsilon s / (2 D)).
 
     >>> from utmost.noise import Geometric
     >>> total_variation(Geometric(alpha="1/2")), total_variation(Geometric(alpha="1/2"), shift=0)

@@ -115,7 +115,7 @@ def level_per(
         epsilon: Number; or text such as "ln 2" or "1/2 ln 3", for which alpha is an exact power of a rational; or text
             with a distance, such as "1 per 200 m".
         alpha: Alpha = exp(-epsilon), given in place of epsilon.
-        per: Distance at which this level holds, see `distance_in`; one unit by default.
+        per: Distance for which the given level holds, see `distance_in`; one unit by default.
         unit: Unit of the distances.
 
     Raises:

@@ -221,7 +221,7 @@ GridMetric = Literal["euclidean", "manhattan"]
 def grid(rows: int, cols: int, metric: GridMetric = "euclidean") -> Space:
     """Return the space of the points of a rows x cols lattice with step 1, labelled (row, column).
 
-    For a lattice with another step, scale the level: with a step of 100 m, epsilon per metre is 100 epsilon per step.
+    For a lattice with another step, scale the level: with a step of 100 m, pass 100 times the epsilon of one metre.
 
     Source: [fernandes2022], section VI-C.
 

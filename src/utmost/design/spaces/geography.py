@@ -60,7 +60,7 @@ class Geography(Display, PickledByFields):
     metres: Fraction = Fraction(1)  # number of metres in one unit of the coordinates of a plane; 1 for degrees
 
     def part(self, rows: Sequence[int]) -> "Geography":
-        """Return the geography of the places with these indices, in this order."""
+        """Return the geography of the places with the given indices, in the given order."""
         positions = None if self.positions is None else tuple(self.positions[k] for k in rows)
         table = None if self.table is None else _rows(self.table, rows)
         return replace(self, positions=positions, table=table)
@@ -123,10 +123,10 @@ class Places(Space):
         Args:
             latitude, longitude: Degrees; northing and easting for a plane; or, as the first argument only, a GeoSeries
                 or GeoDataFrame of points, which is converted to the reference system of the places.
-            reach: Largest distance of a position from its place, in metres along a straight line, or in the unit of a
-                plane. The default is ten times the distance from the middle of the map to its farthest place, and on
-                the earth at least 10 km: a position farther away belongs to another map, or has latitude and longitude
-                exchanged. `math.inf` accepts every position.
+            reach: Largest distance of a position from its place, in metres along a straight line, or in the unit of the
+                coordinates in a plane. The default is ten times the distance from the middle of the map to its farthest
+                place, and on the earth at least 10 km: a position farther away belongs to another map, or has latitude
+                and longitude exchanged. `math.inf` accepts every position.
 
         Raises:
             BadTable: if coordinates are missing or no numbers, or if a position is out of reach. The message
@@ -174,8 +174,8 @@ class Places(Space):
             labels: Label, or list of labels.
 
         Returns:
-            Table of the same kind with these rows (a GeoDataFrame keeps its crs); for places that were not given as a
-            table, a list of (latitude, longitude).
+            Table of the same kind with the rows of the labels (a GeoDataFrame keeps its crs); for places that were not
+            given as a table, a list of (latitude, longitude).
 
         Raises:
             OutOfRange: if no place has one of the labels.

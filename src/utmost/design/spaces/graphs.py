@@ -29,8 +29,8 @@ def graph(edges: Any, weight: str | None = None) -> Space:
         first appearance.
 
     Raises:
-        NotAMetric: if the graph is not connected or is directed, has a loop, an edge without positive length, or no
-            edge.
+        NotAMetric: if the graph is not connected, if it is directed, or if it has a loop, an edge without positive
+            length, or no edge.
         OutOfRange: if ``weight`` is given and the edges are a list.
 
     Cost: a few sweeps of O(n m) for n nodes and m edges.

@@ -1,6 +1,6 @@
 """Add, scale, restrict and extend losses; check whether a loss on counts is monotone.
 
-Functions take and return matrices; ``losses.binary.matrix(n)`` is the matrix of a named loss.
+The functions of this module take and return matrices; ``losses.binary.matrix(n)`` is the matrix of a named loss.
 """
 
 from collections.abc import Sequence
@@ -141,7 +141,7 @@ class Breach:
 
 
 def check_monotone(loss: object, strict: bool = False, *, each_side: bool = False) -> None:
-    """Check that a loss grows with the distance |i - r| of the answer r from the true result i.
+    """Check that a loss does not decrease as the distance |i - r| of the answer r from the true result i grows.
 
     Args:
         loss: `Consumer`, or a loss matrix (results 0..n, answers 0, 1, ...).
@@ -150,7 +150,8 @@ def check_monotone(loss: object, strict: bool = False, *, each_side: bool = Fals
             |i - r|, as Ghosh et al. require, so answers equally far above and below i must cost the same.
 
     Raises:
-        NotMonotone: if the loss violates the condition. The message names the first entry that violates it, row by row.
+        NotMonotone: if the loss violates the condition. The message names the first entry, row by row, that violates
+            the condition.
 
     Cost: O(n k).
 

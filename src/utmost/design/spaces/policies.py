@@ -1,10 +1,10 @@
 """Define policies: distances of secrets that may be zero, infinite or asymmetric, and their metric parts.
 
-A policy bounds, for every ordered pair of secrets, the factor e^(epsilon d) by which the probability of an outcome at
-the first may exceed that at the second. Bounds add up along paths: d(x, y) and d(y, z) imply the bound d(x, y) +
-d(y, z) for (x, z), so only shortest paths matter. If d(x, y) = 0, the probability of every outcome at x is at most its
-probability at y; the probabilities at x and at y sum to 1, so they are equal, and d(y, x) = 0. Secrets at distance 0
-are one secret of a smaller space; secrets at infinite distance do not constrain each other. A symmetric policy is
+A policy states, for every ordered pair of secrets x, y, a distance d(x, y): the probability of an outcome at x is at
+most e^(epsilon d(x, y)) times its probability at y. Bounds add up along paths: d(x, y) and d(y, z) imply the bound d(x,
+y) + d(y, z) for (x, z), so only shortest paths matter. If d(x, y) = 0, the probability of every outcome at x is at most
+its probability at y; the probabilities at x and at y sum to 1, so they are equal, and d(y, x) = 0. Secrets at distance
+0 are one secret of a smaller space; secrets at infinite distance do not constrain each other. A symmetric policy is
 therefore a disjoint union of metric spaces with repeated secrets, and theorems about metric spaces hold for each part.
 """
 

@@ -100,7 +100,7 @@ def product(*spaces: Space, metric: ProductMetric = "sum") -> Space:
 
 
 def _squares(table: Array) -> Array:
-    """Return d^2 for each distance, exactly for rationals and single square roots; raise NotAMetric for a sum."""
+    """Return d^2 for each distance, exactly for rationals and single roots; raise NotAMetric for sums of roots."""
     if table.dtype == np.float64:
         return np.asarray(table * table)
 
@@ -166,7 +166,7 @@ def points(
     Raises:
         NotAMetric: if two points are equal, if coordinates are no numbers, or if the function is no metric; the message
             names the pair or the triple of points.
-        OutOfRange: if the name of the metric is unknown.
+        OutOfRange: if ``metric`` is an unknown name.
         Unsupported: if the geometry is in degrees; `places` measures distances along the earth.
 
     Cost: O(n^2 d); O(n^3) for a function. For exact Euclidean distances, the integers of each squared distance are also
