@@ -1,11 +1,11 @@
 """One random vector as noise for all one-way tables of the same individuals, and for their total.
 
 One individual is in one cell of each table. In every table, the errors add up to the same total. The raised part of a
-table is the sum of its positive errors, the lowered part the sum of the absolute values of its negative errors. The
-errors of a table are the effect of as many individuals as the sum of both parts, or as their maximum if a record is
-replaced. The exponent d is the largest, over all tables, of the number of individuals whose effect the errors of a
-table are. In shell (j, l), j individuals are added and l removed. Within a shell the tables are independent, each
-uniform on the integer points whose sum is j - l and whose raised part is at most j. The number of points of d cells is
+table is the sum of its positive errors, the lowered part the sum of the absolute values of its negative errors. A table
+needs as many individuals as the sum of both parts, or as the larger part if a record is replaced. The exponent d is the
+number of individuals of the table that needs most. In shell (j, l), j individuals are added and l removed. Within a
+shell the tables are independent, each uniform on the integer points whose sum is j - l and whose raised part is at most
+j. The number of points of d cells is
 
     N_d(j, l) = sum over k < d of C(d-1, k) C(j, k) C(l+d-1-k, d-1-k).
 """

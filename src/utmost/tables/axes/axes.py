@@ -63,7 +63,7 @@ class Axis(Display):
         rows: For listed keys, the values of each key, beginning with the value in the coarsest column; None for other
             axes.
         spelling: Declared marks in the cells of the axis' column.
-        column: Name of the events' column that has the values, or None if it is the name of the finest level.
+        column: Name of the events' column that has the values, or None if the column has the name of the finest level.
         on: For ages, the day on which they are computed from birth dates, or None for other axes.
     """
 
@@ -146,7 +146,7 @@ class Axis(Display):
 
     def can_narrow(self, places: NDArray[np.intp]) -> bool:
         """Whether `narrowed` works for ``places``. All places of an axis are allowed. A part of the places is allowed
-        only if the axis has one level and no listed keys, and if bins, where the axis has bins, are neighbours.
+        only if the axis has one level and no listed keys; on an axis of bins, the places must also be neighbours.
         """
         if len(places) == self.size:
             return True
@@ -240,7 +240,7 @@ class Axis(Display):
         return {label_text(label): place for place, label in enumerate(self.labels[0])}
 
     def edge(self, value: Any) -> Fraction:
-        """Return a value as an edge: a number unchanged, a time of an axis of periods in seconds.
+        """Return a value as an edge: a number unchanged; on an axis of periods, a time as its second on the clock.
 
         Raises:
             NotANumber, OutOfRange: if the value is no number, or on an axis of periods no time.
@@ -311,8 +311,8 @@ def _rebuilt(levels: Any, labels: Any, starts: Any, *rest: Any) -> Axis:
 
 
 def text_of(value: Any) -> str | None:
-    """The text that identifies a value: 7 and "7" are the same. None for other values, and for integers with too many
-    digits.
+    """The text that identifies a value: 7 and "7" are the same. None if the value is neither text nor an integer, or is
+    an integer of more than 4000 digits.
     """
     if isinstance(value, str):
         return str(value)
@@ -359,7 +359,7 @@ def plain(
 
     Raises:
         OutOfRange: if the list is empty, if a value occurs twice, or if a missing mark is also a value.
-        WrongKind: if a value has any other type.
+        WrongKind: if a value has none of these types.
 
     >>> plain(["A", "B"], other="other", missing="not stated").labels
     (('A', 'B', 'other', 'not stated'),)

@@ -50,8 +50,9 @@ def bins(
     """An ordered axis: bins of one width from ``low`` to ``high``, and runs of ``fanout`` bins, of ``fanout``^2 bins,
     and so on.
 
-    A bin contains its lower edge, but not its upper edge. The runs are levels as long as they divide the bins evenly.
-    The level of runs of 16 on the axis ``age`` is called ``age/16``. See `edges` for bins of several widths.
+    A bin contains its lower edge, but not its upper edge. The runs of one length are a level of the axis if this length
+    divides the number of bins. The level of runs of 16 on the axis ``age`` is called ``age/16``. See `edges` for bins
+    of several widths.
 
     Args:
         low, high: Lowest and highest edge; ``bins(n)`` means ``bins(0, n)``.

@@ -32,8 +32,8 @@ class Spelling:
         missing_marks: Texts and integers that mean a missing cell, such as ["NA", ".", -9], in addition to the empty
             cell, nan and NaN. A mark that an axis lists among its values is a value on that axis.
         pattern: Pattern of dates and times on an axis of `periods`, such as "%d.%m.%Y", "%m/%d/%y %H:%M", "%b %d %Y"
-            or "Q%q %Y". Text is then read by the pattern. ISO dates are still read, unless the pattern begins with
-            "%Y". By default text is read as ISO text and similar forms.
+            or "Q%q %Y". With a pattern, text is read by the pattern. ISO dates are read as well, unless the pattern
+            begins with "%Y". By default text is read as ISO text and similar forms.
         currency: Currency or unit that may come before or after a number: "$", "EUR", "kg"; by default none.
 
     Raises:

@@ -92,7 +92,7 @@ def check_no_pattern(names: Sequence[str]) -> None:
 
 @contextmanager
 def evaluated() -> Iterator[None]:
-    """Turn the error of an engine's query into one without its message, which may quote a cell: logs are not secret."""
+    """Turn the error of an engine's query into one without the engine's message, which may quote a cell in a log."""
     try:
         yield
     except (UtmostError, MemoryError):

@@ -188,7 +188,7 @@ class _CsvAdapter:
         return _one_column([numbers_of((record[at] for record in islice(_body(table), most)), spelling_of(table.path))])
 
     def label(self, table: CsvTable, name: str) -> Column:
-        """The cells with the spelling of the file."""
+        """The cells of a column, spelled as in the file."""
         if name in table.released:
             return table.released[name]
         at = table.header.index(name)
@@ -489,7 +489,7 @@ class CsvPieces:
         return (self.table.path,)
 
     def pieces(self) -> Iterator[CsvPiece]:
-        """Yield the blocks, or some thousands of records at a time."""
+        """Yield the file in blocks if it can be read in blocks, else some thousands of records at a time."""
         if self.table.in_blocks:
             yield from (CsvPiece(self.table, block, []) for block in _blocks(self.table))
             return

@@ -48,7 +48,7 @@ class SmallTable:
 
     @property
     def columns(self) -> dict[str, list[str]]:
-        """The columns, with the names of the first row. Numbers are written with a decimal point."""
+        """The columns, named by the cells of the first row. Numbers are written with a decimal point."""
         header = self.rows[0][1] if self.rows else []
         if len(self.rows) < 2 or any(len(row) != len(header) for _, row in self.rows):
             remedy = "Quote cells that contain the separator."

@@ -257,7 +257,7 @@ def unzipped(content: bytes, where: str) -> bytes:
 
 
 def ending_of_content(content: bytes) -> str:
-    """The usual ending for content without a file name. JSON lines are several objects, one on each line."""
+    """The usual ending for content without a file name. Several JSON objects, one on each line, count as JSON lines."""
     for start, ending in ((b"PAR1", ".parquet"), (b"ARROW1", ".feather"), (b"PK\3\4", ".xlsx"), (_GZIPPED, GZ)):
         if content.startswith(start):
             return ending

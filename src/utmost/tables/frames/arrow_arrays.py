@@ -1,7 +1,7 @@
 """Convert integers and texts to Arrow and back without importing pandas.
 
-PyArrow's own functions, `pyarrow.array` and `to_numpy`, first import pandas if it is installed, which takes a quarter
-of a second.
+PyArrow's own functions, `pyarrow.array` and `to_numpy`, first import pandas if pandas is installed, and this import
+takes a quarter of a second.
 """
 
 from collections.abc import Sequence

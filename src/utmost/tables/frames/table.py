@@ -77,7 +77,7 @@ class Table(TableMethods, dict[str, Any]):
         columns: Dict from names to lists or arrays; by default no columns.
 
     Raises:
-        WrongKind: if the value is no mapping.
+        WrongKind: if ``columns`` is no mapping.
 
     >>> import utmost as ut
     >>> promise = ut.Promise("n", public="town", unit=ut.Unit(1, 1))
