@@ -380,7 +380,7 @@ class CountedMeasure:
     def amounts(
         self, batch: Batch, before: int, spelling: Spelling, known: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-        """Return the amounts, in steps (0 if missing), and which are missing (None if missing amounts are refused)."""
+        """Return the amounts as numbers of steps (0 if missing), and which are missing (None if these are refused)."""
         assert self.column is not None, "amounts are summed"
         column, gone = batch[self.column], None
         if self.leaves_missing:

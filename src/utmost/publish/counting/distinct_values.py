@@ -60,7 +60,7 @@ class ValuesSeen:
             yield batch.filter(arrow.array(cells < self._first))
 
     def counts(self, first: int, tables: int, size: int) -> NDArray[np.int64]:
-        """For each cell, return the number of values with persons; value v < ``tables`` has the table ``first`` + v."""
+        """For each cell, return how many values some person has; value v < ``tables`` has the table ``first`` + v."""
         seen = self._seen()
         own = seen[(seen >= first * size) & (seen < (first + tables) * size)]
         return np.bincount(own % size, minlength=size).astype(np.int64)

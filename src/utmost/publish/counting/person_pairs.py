@@ -86,7 +86,7 @@ class RowPersons:
 
 
 def persons_of(reader: EventReader, read: Events) -> CompletePersons:
-    """Yield all pairs of the persons of a table, some persons at a time; from lists, all persons together."""
+    """Yield all pairs of a table's persons, for some persons at a time; for all at once if the columns are lists."""
     batches, before = read.watched(), 0
     if reader.person is None:
         for batch in batches:

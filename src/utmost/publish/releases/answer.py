@@ -419,7 +419,7 @@ class Answer(Display, Generic[TableT_co]):
         """Return an interval for the mean of a number over a selection of a plan's cells: a sum divided by a count.
 
         For an axis of bins, the interval contains the mean of the numbers that stand for the bins, not of the values
-        within them. With ``values="ends"`` it contains the mean of the values, if each value lies in its bin.
+        within them. With ``values="ends"`` the interval contains the mean of the values, if each value lies in its bin.
 
         Args:
             name: Name of a level whose labels stand for numbers; leave it out with ``sums``, and for the mean of

@@ -66,8 +66,9 @@ class CellBars:
         """Return a margin of a linear combination of different cells; the signs of the coefficients do not matter.
 
         If the noise is geometric on the integers, or all coefficients have one size, the margin follows from the
-        distribution of the combination. Otherwise the cells are grouped by the size of their coefficient, each group's
-        sum gets a margin, and these margins, which hold together with the probability ``confidence``, are added up.
+        distribution of the combination. For other noise and coefficients of several sizes, the cells are grouped by the
+        size of their coefficient, each group's sum gets a margin, and these margins, which hold together with the
+        probability ``confidence``, are added up.
 
         Args:
             counts: Pairs of the size of a coefficient and the number of cells that have this coefficient.

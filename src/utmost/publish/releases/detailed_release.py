@@ -67,9 +67,9 @@ class DetailRule(Display):
 
     Args:
         group: Level of the groups that are measured first.
-        details: Mapping from breakdowns to bounds, such as ``{"sex": 100, "age sex": 500}``: the smallest noisy sums
-            with which a group gets them. A group whose sum reaches several bounds gets the breakdown with the largest
-            bound; a group below all bounds gets none.
+        details: Mapping from breakdowns to bounds, such as ``{"sex": 100, "age sex": 500}``: the smallest noisy sum
+            with which a group gets each breakdown. A group whose sum reaches several bounds gets the breakdown with the
+            largest bound; a group below all bounds gets none.
 
     Raises:
         OutOfRange: if there is no breakdown, or if two have equal bounds.
@@ -160,8 +160,8 @@ class DetailRule(Display):
         """Return the true sums of the breakdowns that a first release chose, with their unit of privacy.
 
         Release the result like any counted table: once, or in a ledger under the dataset of the first release, where
-        the levels of both releases add up and both can be relaxed. Pass ``first`` as it was first published, not
-        relaxed, since its sums determine the choice.
+        the levels of both releases add up and both can be relaxed. Pass the answer ``first`` that was published first,
+        not a relaxed one: its sums determine the choice of breakdowns.
 
         Raises:
             OutOfRange: if no group has a breakdown, or if ``first`` is over another domain.

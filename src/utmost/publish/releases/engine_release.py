@@ -289,7 +289,7 @@ class ReleasableFrame:
 
     @property
     def _room_for_noise(self) -> dict[str, int]:
-        """Half of the range of the type of each column that is released as integers."""
+        """For each column that is released as integers, half of the range of its type."""
         kinds, schema = extra("pyarrow", "tables").types, self.frame.schema()
         found = {name: released_type(schema.field(name), self.numbers) for name in self.columns}
         rooms = {name: _HALF_DECIMAL if kinds.is_decimal(kind) else _LARGEST for name, kind in found.items()}

@@ -47,8 +47,9 @@ class ItemCommitment:
     """The number of rows in each block and the sum of their digests; for each column, the same numbers for its cells.
 
     Attributes:
-        sums: int64, shape (1024 + columns, 9), each below 2^62. Each row has a count, and a sum modulo 2^128 in eight
-            limbs of 16 bits, the least first. The first 1024 rows are for blocks; rows for columns may be left out.
+        sums: int64, shape (1024 + columns, 9), each below 2^62. Each row of this array has a count, and a sum modulo
+            2^128 in eight limbs of 16 bits, the least first. The first 1024 rows of the array are for blocks; its rows
+            for columns may be left out.
 
     >>> none = ItemCommitment.none()
     >>> (none + none).rows
@@ -204,7 +205,7 @@ class CommitmentKey:
 
 
 def committed_rows(secret: bytes, identifiers: Sequence[Identifiers], columns: Sequence[Integers]) -> ItemCommitment:
-    """Return the commitment to rows of values in steps, without sums by column."""
+    """Return the commitment to rows whose values are numbers of lattice steps, without sums by column."""
     of_rows, sums = derived_secret(secret, "row"), np.zeros((BLOCKS, 1 + _LIMBS), np.int64)
     for start in range(0, check_columns(identifiers), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)

@@ -132,7 +132,7 @@ class ItemResponder:
     def without_noise(
         self, identifiers: Sequence[Identifiers], responses: Mapping[str, Any], at: Level
     ) -> dict[str, Integers]:
-        """Subtract the noise at the level ``at`` from responses; return the true values in steps.
+        """Subtract the noise at the level ``at`` from responses; return the true values as numbers of lattice steps.
 
         Args:
             identifiers, responses, at: Arguments of `moved`.
@@ -169,7 +169,7 @@ class ItemResponder:
         return shift
 
     def _response_difference(self, column: str, level: Level, other: Level) -> Shift:
-        """Return a function from tags to the response at ``level`` minus that at ``other``, in steps."""
+        """Return a function from tags to the number of steps from the response at ``other`` to that at ``level``."""
         plan = self._plan(column, (level, other))
         return lambda tags: self.lattice.times(self._each(plan, tags, lambda known: minus(known[level], known[other])))
 
@@ -258,7 +258,7 @@ def is_texts(names: object) -> bool:
 
 
 def read_columns(lattice: Lattice, columns: Sequence[str], values: Any, count: int) -> dict[str, Integers]:
-    """Read ``count`` values of each column, in steps; raise BadTable or NotANumber if one is missing or invalid."""
+    """Read ``count`` values of each column as numbers of steps; raise BadTable or NotANumber for an invalid one."""
     if not isinstance(values, Mapping):
         raise WrongKind("values must be a mapping from names to columns", came=type(values).__name__, where="values")
     missing = [name for name in columns if name not in values]

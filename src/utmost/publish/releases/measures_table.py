@@ -257,7 +257,7 @@ class MeasuresTable:
         )
 
     def count_margin(self, confidence: Number | None = None) -> int | float:
-        """Return the margin of the number of persons of a group, which is a mean of one count for each amount."""
+        """Return the margin of a group's number of persons; this number is a mean of one count for each amount."""
         return estimate_of(Fraction(0), self._count_noise, self._read_confidence(confidence)).margin
 
     def column_bars(self) -> dict[str, int | float]:

@@ -63,7 +63,7 @@ def gathered(parts: list[tuple[NDArray[np.intp], Integers]], count: int) -> Inte
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoisedColumn:
-    """True values in steps, and the histories of their noise; each cell is in exactly one history."""
+    """True values as numbers of steps, and the histories of their noise; each cell is in exactly one history."""
 
     shape: tuple[int, ...] | None  # Shape of the values; None for a single number
     values: Integers  # Values in steps, flattened

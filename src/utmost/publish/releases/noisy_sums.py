@@ -412,8 +412,7 @@ class NoisySums(Display):
         along: Along | None = None,
         confidence: Number | None = None,
     ) -> Estimate:
-        """Return the number of individuals or events in a selection, with its margin; if only sums exist, return the
-        sum.
+        """Return a selection's number of individuals or events (or sum, if only sums were released), with its margin.
 
         Args:
             where: Selection of cells: a mapping from names of levels to one label, a list of labels, or (for bins)
@@ -519,7 +518,7 @@ class NoisySums(Display):
         """Return an interval for the mean of a number over the individuals of a selection: a sum divided by a count.
 
         For an axis of bins, the interval contains the mean of the numbers that stand for the bins, not of the values
-        within them. With ``values="ends"`` it contains the mean of the values, if each value lies in its bin.
+        within them. With ``values="ends"`` the interval contains the mean of the values, if each value lies in its bin.
 
         Args:
             name: Level whose labels stand for numbers; leave it out with ``sums``, and for the amounts that share noise
@@ -957,8 +956,8 @@ class NoisySums(Display):
             FactsFarOff: if a fact is so far from the released sum that noise alone explains it with probability at most
                 10^-6.
 
-        Cost: seconds for 10^5 cells; if the cells are not determined, five seconds for 10^4 cells, a minute for 6 10^4
-        cells.
+        Cost: seconds for 10^5 cells; if the cells are not determined, five seconds for 10^4 cells, a minute for six
+        times as many.
         """
         problem = self.clean_problem(given, hold)
         whole = problem.solved()
@@ -1022,7 +1021,7 @@ class NoisySums(Display):
         return confidence if self.stop is None else self.stop.at_one_level(confidence)
 
     def distributions(self, marginal: str | Sequence[str] | Marginal) -> dict[int, Combination]:
-        """Return {kind of sum: distribution of its error} for a marginal's sums; for amounts, in steps.
+        """Return {kind of sum: distribution of its error} for a marginal's sums; errors of amounts count steps.
 
         Args:
             marginal: Marginal as `Domain.marginal` reads it: "department sex", a list of levels, or a tuple.

@@ -31,8 +31,8 @@ class PlanarRelease(Display, ProcessMemory):
     Each point x has hidden noise V_e for every level e. In any number of dimensions V_e has the density c exp(-e |v|);
     the answer at e is x + V_e, rounded to a grid. Let e now be the largest of the levels l_1, ..., l_m. The joint
     density of the answers at these levels differs between x and x' by a factor of at most exp(e |x - x'|): recipients
-    who combine their answers tell points apart no better than the recipient of the answer at e. The distances of
-    several points add up.
+    who combine their answers tell points apart no better than the recipient of the answer at e. If an individual has
+    several points, the distances by which these points move add up.
 
     Args:
         points: Points, shape (..., n): one point, a list of them, or an array; floats, integers, Fractions and

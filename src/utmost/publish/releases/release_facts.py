@@ -72,7 +72,8 @@ class ReleaseFacts(Display):
         public: Columns published without noise.
         unprotected: What the guarantee does not cover.
         beyond: Statement that an individual's data in excess of the unit of privacy are not counted. For a table that
-            utmost did not count, this field says that the publisher declared the unit. Empty if no data are left out.
+            utmost did not count, this field says that the publisher declared the unit. The field is empty if no data
+            are left out.
         before: Steps that changed the data before noise was added.
         after: Steps that changed noisy values before publication, and numbers computed from noisy values.
         composition: How the level is divided, and how the levels of several releases add up.

@@ -53,7 +53,7 @@ class Source:
         return {name: self.adapter.label(self.table, name) for name in self.promise.public}
 
     def texts(self, labels: Mapping[str, Column]) -> Mapping[str, list[str]]:
-        """Return the columns that may name rows, as text: public ones and unreleased texts; none if rows have an id."""
+        """Return columns that may name rows: public ones, and texts that are not released; none if rows have an id."""
         texts: dict[str, list[str]] = {}
         if self.identifiers is not None or self.items is not None:
             return texts
@@ -188,7 +188,7 @@ def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *,
 
 
 def new_source(table: Any, promise: Promise, rows: Any = None) -> Source:
-    """Read a table for a ledger by `checked_source`, in steps of the noise; check sizes of values and names of columns.
+    """Read a table for a ledger by `checked_source`, values as numbers of noise steps; check sizes and column names.
 
     Pass ``rows`` if they have been read already.
     """

@@ -41,7 +41,7 @@ def read_sums(plan: Plan, document: Mapping[str, Any]) -> dict[Marginal, NDArray
 
 
 def sums_digest(plan: Plan, measured: Mapping[Marginal, NDArray[Any]]) -> str:
-    """Return the SHA-256 of a JSON list without spaces, in UTF-8, of the domain and [name, sums] of each marginal."""
+    """Return the SHA-256 of a JSON list (UTF-8, no spaces): the domain, then a pair [name, sums] for each marginal."""
     # After the domain the list has the name of an axis of two values, if its sums and differences were measured, and
     # the rows, if they are listed along the axes. Sums are decimal text in the order of the domain's values; marginals
     # are in the order of the statement.

@@ -36,7 +36,7 @@ MARKS = (WITHHELD, UNRELIABLE)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class WithholdingRule(Display):
-    """A rule that shows a cell if its noisy value is at least a bound, at least a multiple of its margin, or both.
+    """A rule that shows cells whose noisy values reach every bound that is set: a number, a multiple of the margin.
 
     Attributes:
         below: Cells with a noisy value below this are withheld; None for no such bound.

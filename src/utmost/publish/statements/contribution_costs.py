@@ -196,8 +196,8 @@ def bound_costs(
             ``at_most`` were counted, and ``at_most`` if limits of ``per_cell`` were counted. For limits of ``in_total``
             pass neither: each cell then has the noise of ``in_total``.
         step: Step of amounts, as for `count_table`; the bounds are multiples of it.
-        marginal: Names of the levels of the wanted sums; the error of one sum is shown. None for the cells, "" for the
-            total. The more cells a sum has, the larger is its loss compared with its noise.
+        marginal: Names of the levels of the wanted sums; the error of one sum is shown. Pass None for the cells, "" for
+            the total. The more cells a sum has, the larger is its loss compared with its noise.
         public: True if the contributions are public, such as those of a public sample.
         persons: Number of persons in the data to be published, a public number; only with ``public``. The
             contributions are scaled to this number.

@@ -91,7 +91,7 @@ def read_counted(path: Path | str) -> CountedTable:
 
 
 def read_table(path: Path, column: str | None = None) -> Any:
-    """Read the table in a file; for a counted table, return its labels and its counts in steps, named ``column``."""
+    """Read the table in a file; of a counted table, return labels and, as ``column``, counts or numbers of steps."""
     if path.suffix.lower() != ".json" or holds_records(path):
         return files.read(path)
     counted = COUNTED_FORM.read(path)

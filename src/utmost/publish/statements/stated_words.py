@@ -116,7 +116,7 @@ def table_in_words(document: Mapping[str, Any]) -> ReleaseFacts:
 
 
 def _stop_words(stop: Stop, level: Level, unit: Unit) -> tuple[str, str]:
-    """Return the promise with the loss at this outcome, and a sentence that says whether a rule chose the level."""
+    """Return a line about the promised level and the level reached, and a sentence about what chose this level."""
     chose = "A rule about released values chose" if stop.is_met is not None else "A person, not the rule, asked for"
     reached = f"{chose} {level_name(level)}; {level_name(stop.promised)} was promised beforehand."
     return f"{promise_line(stop.promised, unit)} {outcome_line(level)}", reached

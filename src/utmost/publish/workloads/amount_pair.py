@@ -102,7 +102,7 @@ class AmountPair:
 
     @property
     def mean_columns(self) -> tuple[AmountColumn, ...]:
-        """`columns`, and mean times number of events; the margin of this last column does not depend on the data."""
+        """`columns`, and a column of mean times number of events; its margin does not depend on the data."""
         # Error of a mean = (error of the sum - mean * error of the divisor) / noisy divisor. The numerator is widest
         # for a mean at an end of the range, where the numerator is the noise of one part.
         name = f"{self.amount.name}_mean"

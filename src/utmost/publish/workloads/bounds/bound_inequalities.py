@@ -112,7 +112,7 @@ def mixed(certificate: Directions | MixedDirections) -> list[tuple[Directions, F
 def directions_below(
     blocks: VarianceComponents, spectrum: Sequence[Fraction], certificate: Directions | MixedDirections
 ) -> Fraction:
-    """Return a rational just below (sum_T sqrt(m_T dim_T g_T))^2, if all cells are alike: m and g are spectra."""
+    """Return a rational just below (sum_T sqrt(m_T dim_T g_T))^2; m, g are the workload's and the changes' spectra."""
     # g_T is the eigenvalue of G on T: (up - down)^2/n on the total, else ((up + down) - (up - down)^2/n)/(n - 1); for
     # mixed directions, g_T is the weighted mean of these numbers. For up = 1, down = 0 all g_T are 1/n, and the bound
     # is the constant Gamma. If changes are within rows along an axis, n is the size of the axis, the total is the sum

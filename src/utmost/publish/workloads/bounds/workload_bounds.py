@@ -356,7 +356,7 @@ def _chord(
 
 
 def _matrix_roots(parts: Sequence[MatrixPart]) -> MatrixRoots:
-    """Search for weights and roots: the diagonal of the roots' sum, scaled to total 1, becomes the next weights."""
+    """Search for weights and roots: the next weights are the diagonal of the sum of the roots, scaled to total 1."""
     matrices = [np.asarray(part.matrix, dtype=float) / part.denominator for part in parts]
     n = len(matrices[0])
     y, best, best_weights = np.full(n, 1 / n), 0.0, np.full(n, 1 / n)

@@ -9,7 +9,7 @@ this axis. With N cells and
 
 the eigenvalue of least squares on T is N l_T, so the error is the sum over T of mu_T / l_T, where mu_T is the mean over
 the answers w of |Q_T w|^2 / N. Fourteen attributes, with all 364 tables of three attributes, have 470 spaces, whatever
-the number of cells (for example 6 10^17).
+the number of cells (for example 6 * 10^17).
 
 Source: residual bases [xiao2023], with independent noise on the tables themselves; proofs/theory/marginals.md.
 """

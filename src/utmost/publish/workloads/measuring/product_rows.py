@@ -50,7 +50,8 @@ class AxisRows:
             column)/N >= 1/N.
 
     Raises:
-        OutOfRange: if an entry is negative, if a column adds up to N or more, or if there are too many rows or parts.
+        OutOfRange: if an entry is negative, if a column adds up to N or more, or if N or the number of rows is too
+            large.
 
     >>> rows = AxisRows(0, np.array([[1, 2, 2, 0]]), 4)
     >>> [(str(share), places.tolist()) for share, places in zip(rows.shares, rows.places, strict=True)]
@@ -146,7 +147,7 @@ class AxisRows:
         return np.asarray(own + loads.reshape(-1, *[1] * (own.ndim - 1)) * spent[-1])
 
     def measured(self, sums: NDArray[Any], place: int) -> NDArray[Any]:
-        """Append the sums by the rows to an array that has a number for each value along the axis ``place``."""
+        """Apply the rows to an array that has a number for each value along the axis ``place``; append the sums."""
         moved = np.moveaxis(sums, place, 0)
         across = np.tensordot(self.rows.astype(moved.dtype), moved, axes=1)
         return np.moveaxis(np.concatenate([moved, across]), 0, place)

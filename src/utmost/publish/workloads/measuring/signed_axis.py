@@ -110,7 +110,7 @@ class SignedAxis:
         return np.asarray(np.tensordot(by_class, spent, axes=1) * Fraction(1, self.values))
 
     def measured(self, sums: NDArray[Any], place: int) -> NDArray[Any]:
-        """Compute the sums by the rows from an array with a number for each value along the axis ``place``."""
+        """Apply the rows to an array that has a number for each value along the axis ``place``."""
         moved = np.moveaxis(sums, place, 0)
         return np.moveaxis(np.tensordot(self.matrix.astype(moved.dtype), moved, axes=1), 0, place)
 

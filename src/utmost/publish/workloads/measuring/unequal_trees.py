@@ -207,7 +207,7 @@ class TreeError(Display):
     def of(
         cls, workload: Workload, unit: Unit, epsilon: Number | Level, condition: ShareCondition = SHARES_ADD_UP_TO_1
     ) -> "TreeError":
-        """Prepare the error of a workload that wants groups, over a domain of one axis."""
+        """Prepare the error of a workload of groups; the domain has one axis."""
         instance(workload, Workload, "workload")
         instance(unit, Unit, "unit")
         instance(condition, ShareCondition, "condition")

@@ -65,7 +65,7 @@ TOTAL_FREE = ShareCondition(Fraction(1), Fraction(1))
 
 
 def charge_of(domain: Domain, unit: Unit, shares: Mapping[Marginal, Fraction]) -> Fraction:
-    """Return the privacy loss of one individual at these shares, divided by the level; 1 if they use it up.
+    """Return the privacy loss of one individual at these shares, divided by the level; 1 if the shares use it up.
 
     The number is the exact loss if `is_exact` is true, else an upper bound.
 

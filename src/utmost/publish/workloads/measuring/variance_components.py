@@ -145,6 +145,6 @@ def _blocks(chains: tuple[Chain, ...], columns: tuple[Marginal, ...], rows: tupl
 
 
 def dimension(chain: Sequence[int], level: int) -> int:
-    """Return the dimension of an eigenspace of one axis: the groups of its level minus the groups of the next level."""
+    """Return the dimension of an axis' eigenspace: the number of its level's groups minus that of the next level's."""
     coarser = chain[-1] // chain[level + 1] if level + 1 < len(chain) else 0
     return chain[-1] // chain[level] - coarser

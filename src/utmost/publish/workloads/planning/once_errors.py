@@ -43,7 +43,7 @@ class OnceNoise(NamedTuple):
 
 @lru_cache(maxsize=8)  # a plan needs the same noises several times
 def once_noises(workload: Workload, unit: Unit, level: Level) -> tuple[OnceNoise, ...]:
-    """Return the kinds of noise for a single release that can answer a workload, each with its error."""
+    """Return the kinds of noise by which a single release can answer a workload, each with its error."""
     if unit.is_shared or unit.is_distinct or unit.sensitivity.denominator != 1:
         return ()
     return (*_noises_of_cells(workload, unit, level), *_noises_of_tables(workload, unit, level))

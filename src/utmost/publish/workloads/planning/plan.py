@@ -72,7 +72,7 @@ class Plan(Display):
             its levels. Along one axis, if its values are measured, marginals may also measure hat functions,
             ``"age~16"``. Along an axis of two values, a marginal may measure the first value minus the second,
             ``"age sex-"``.
-        workload: Wanted sums; the measured marginals must determine them. None if they are unknown.
+        workload: Wanted sums; the measured marginals must determine them. None if the wanted sums are unknown.
         level: Privacy level at which the plan's variances are computed.
         tuned_at: Privacy level for which the shares were optimized; None for ``level``.
         together: Axis of two values, if one individual changes **both cells of a row and no others**, in

@@ -1,9 +1,9 @@
 """Search for listed rows along each axis of a workload, so that their products have little error.
 
-The Gram matrix of a workload is a sum over its parts of products of one matrix for each axis. If the rows of the other
-axes are fixed, the error along one axis is the error for a single Gram matrix: the sum of the parts' matrices, each
-weighted by the part's error along the other axes. So the search improves the real rows of one axis after the other,
-repeatedly, and rounds them at the end. Source: [mckenna2018], OPT_x and OPT_+.
+The Gram matrix of a workload is a sum with a term for each part: a product of one matrix for each axis. If the rows of
+the other axes are fixed, the error along one axis is the error for a single Gram matrix: the sum of the parts'
+matrices, each weighted by the part's error along the other axes. So the search improves the real rows of one axis after
+the other, repeatedly, and rounds them at the end. Source: [mckenna2018], OPT_x and OPT_+.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ class _RowProblem:
     signed: tuple[int, SignedAxis] | None = None  # the index of an axis with signed rows, and these rows
 
     def with_signed(self, place: int, level: float) -> "_RowProblem":
-        """Return the problem with signed rows along an axis, which are optimized for the axis' Gram matrix."""
+        """Return the problem with signed rows along an axis; the rows are optimized for the axis' Gram matrix."""
         workload = self.errors.workload
         whole = _RowProblem(ProductErrors.of(workload, with_level(self.errors.base, place, 0)))
         size = workload.domain.axes[place].size

@@ -1,4 +1,4 @@
-"""Least squares if hat functions and the values of an axis are measured, in rationals, and exactly unbiased.
+"""Exactly unbiased least squares, in rationals, if hat functions and the values of an axis are measured.
 
 Let y0 be the noisy values of the axis, with precision d. For other sets K of rows (hat functions, groups, the total),
 let H_K be the matrix of their weights, and y_K their noisy sums with precision w_K. By Woodbury's identity least

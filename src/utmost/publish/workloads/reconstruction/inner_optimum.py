@@ -1,4 +1,4 @@
-"""Solve a linear program whose rows are sums of groups by Mehrotra's interior point method [mehrotra1992].
+"""Solve, by Mehrotra's interior point method [mehrotra1992], a linear program whose rows are sums of groups.
 
 The program is: minimise c x for 0 <= x <= 1, where the sum of every group lies between two bounds. The groups of a
 marginal are disjoint, so A D A' has a diagonal block for each marginal. The largest block is eliminated, and conjugate

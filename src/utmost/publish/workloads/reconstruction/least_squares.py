@@ -6,9 +6,9 @@ P_(t+1)). If the sums of S have the weight q_S, and each group of S has m_S cell
 
     x^ = sum_T 1/lambda_T Q_T sum_S q_S A_S' y_S,        lambda_T = sum of m_S q_S over the S finer than T or equal,
 
-so only averages over axes are needed. The estimate is unbiased for any positive weights. With the weights 1/variance it
-has the least variance of all linear unbiased estimates [Gauss, Markov]. The weights here are integers, proportional to
-1/variance within 2^-25, so every estimate is an exact rational function of the measured sums.
+so only averages over axes are needed. The estimate is unbiased for any positive weights. With the weights 1/variance
+the estimate has the least variance of all linear unbiased estimates [Gauss, Markov]. The weights here are integers,
+proportional to 1/variance within 2^-25, so every estimate is an exact rational function of the measured sums.
 """
 
 import math

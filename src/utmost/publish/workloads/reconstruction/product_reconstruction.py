@@ -1,4 +1,4 @@
-"""Estimate sums from noisy products of listed rows: in rationals, exactly unbiased, one axis after another.
+"""Estimate sums from noisy products of listed rows, one axis after another: exactly unbiased, in rationals.
 
 Along an axis, let y0 be the noisy values, with weights D, and y_H the noisy sums by the rows H, with weights w. Least
 squares is
