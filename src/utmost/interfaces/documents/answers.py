@@ -91,7 +91,7 @@ class SavedMechanism:
         version: int | None,
         independent: bool,
     ) -> tuple[dict[str, str], int]:
-        """Draw one answer for each person in a ledger; return answers by person, and how many the ledger had before."""
+        """Let a ledger answer each person once; return {person: answer}, and how many answers were stored before."""
         # A person with the secret None has an answer already.
         texts = [text for text in persons.values() if text is not None]
         names, rows = named_mechanism(self.mechanism).names, iter(self.rows(texts))

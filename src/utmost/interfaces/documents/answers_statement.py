@@ -88,7 +88,7 @@ def answers_guarantee(epsilon: str, unit: str | None, *, by_ledger: bool, discre
 
 
 def _example_distance(at: Level) -> Fraction:
-    """Return a distance at which the factor is easy to picture: 2 km for "ln 2 for 2 km", else a power of ten."""
+    """Return a distance at which the guarantee is easy to picture: 2 km for "ln 2 for 2 km", else a power of ten."""
     if at.power.numerator == 1:
         return 1 / at.power
     return Fraction(10) ** max(0, math.ceil(-math.log10(at.epsilon_float)))

@@ -1,7 +1,7 @@
 """Read published files of any kind: tables, releases by a plan, points, keys, tables with withheld cells.
 
-The statement of a file is checked as `utmost verify` does, without the signature. A released table, a release by a plan
-and any table of a plan are read as an `Answer`, which has no history.
+Reading a file checks its statement as `utmost verify` does, but not its signature. A released table, a release by a
+plan and any table of a plan are read as an `Answer`, which has no history.
 """
 
 from collections.abc import Mapping

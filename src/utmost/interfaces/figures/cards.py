@@ -206,7 +206,7 @@ def _bars(title: str, shares: Iterable[Any], answer: int | None = None) -> str:
 
 
 def constraints_of(matrix: Any) -> tuple[Any, str]:
-    """Return the constraint matrix at the least level that neighbouring rows satisfy, and the level; or (None, "")."""
+    """Return which constraints are tight at the least level that neighbouring rows satisfy, and it; or (None, "")."""
     from utmost.core.exact.levels import level
     from utmost.design.channels.channel import stochastic
     from utmost.design.optima.structure import constraint_matrix

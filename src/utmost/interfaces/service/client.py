@@ -519,7 +519,7 @@ class RemoteLedger:
 
 
 def _sent(request: PublishRequest | AnswerRequest) -> dict[str, Any]:
-    """Return a request as JSON; refuse one with its own `request`, which is an argument of the client's method."""
+    """Return a request as JSON; refuse one with a name (`request`), which the client's methods take as an argument."""
     if isinstance(request, AnswerRequest):
         return request.facts()
     if request.request is not None:

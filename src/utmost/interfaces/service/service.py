@@ -1,4 +1,4 @@
-"""Give many people access to one ledger, each by a token, with proposals and without HTTP."""
+"""Give many people access to one ledger, each by a token; the HTTP API and the pages call these methods."""
 
 import time
 from collections.abc import Callable

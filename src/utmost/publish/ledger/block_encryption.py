@@ -194,7 +194,7 @@ def recipient_seal(secret: bytes, identity: str, release: SealedRelease, level: 
 
 
 def checked_parts(rows: PartReader, event: int, count: int, root: str) -> Iterator[bytes]:
-    """Yield the parts of an event in order; raise LedgerDamaged if a part is missing or their digest differs."""
+    """Yield the parts of an event in order; raise LedgerDamaged if a part is missing or was changed."""
     taken = sha256()
     for part in range(count):
         content = rows.part(event, part)

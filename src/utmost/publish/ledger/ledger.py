@@ -494,7 +494,7 @@ class Ledger(Persons, Accounts, Display):
     def relax_means(
         self, name: str, tables: "Mapping[str, CountedTable]", *, epsilon: Number | Level, version: int | None = None
     ) -> "MeasuresTable":
-        """Answer a table of several amounts at a larger epsilon, from the same tables; see `publish_means`.
+        """Relax a table of several amounts to a larger epsilon, from the same tables; see `publish_means`.
 
         Raises:
             NotPublished: if there is no such table.
@@ -506,7 +506,7 @@ class Ledger(Persons, Accounts, Display):
         return table_of(name, self.relax_measures(requests, by_release(name, tables)))
 
     def view_means(self, name: str, *, epsilon: Number | Level, version: int | None = None) -> "MeasuresTable":
-        """Answer a table of several amounts at any level up to the largest stored one; no data are needed.
+        """Return a table of several amounts at any level up to the largest stored one; no data are needed.
 
         Raises:
             NotPublished: if there is no such table.

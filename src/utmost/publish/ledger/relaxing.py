@@ -182,7 +182,7 @@ def view_release(
     *,
     may_draw: bool,
 ) -> StoredView | None:
-    """Return a stored answer, or compute one from stored answers; None if none is stored and ``may_draw`` is False."""
+    """Return a stored answer, or compute it from stored ones; None if it is not stored and ``may_draw`` is False."""
     state, level, where = transaction.state, request.level, repr(request.name)
     release = state.release(request.name, request.version)
     release.check_kept()

@@ -102,9 +102,9 @@ class Spending(Display):
 class Account:
     """The spending of one dataset, as a sum that grows with each release.
 
-    The levels of releases of all individuals add up. Releases of the parts of one partition share no individual, so
-    that together they cost as much as the most expensive part; the costs of different partitions add up (parallel
-    composition: [mcsherry2009], Theorem 4).
+    The levels of releases that cover all individuals add up. Releases of the parts of one partition share no
+    individual, so that together they cost as much as the most expensive part; the costs of different partitions add up
+    (parallel composition: [mcsherry2009], Theorem 4).
     """
 
     # Sum of the largest levels of the releases of each part; under None, of the releases of all individuals

@@ -308,7 +308,7 @@ class State:
         return newest
 
     def version_meant(self, name: str, wanted: int | None) -> int | None:
-        """Return the version ``wanted``, or the newest if ``wanted`` is None; None if it does not exist yet."""
+        """Return the version ``wanted``, or the newest if ``wanted`` is None; return None for the next version."""
         newest = self.newest(name)
         meant = max(newest, 1) if wanted is None else wanted
         if 1 <= meant <= newest:

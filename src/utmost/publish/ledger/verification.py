@@ -1,4 +1,4 @@
-"""Report the status of a ledger, make receipts, verify it by recomputing all checks, and end a quarantine."""
+"""Report the status of a ledger, make receipts, verify the ledger by recomputing all checks, and end a quarantine."""
 
 import hmac
 from collections.abc import Mapping

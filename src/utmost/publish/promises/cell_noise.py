@@ -209,7 +209,7 @@ class CellNoise(ColumnNoise, LatticeNoise):
         return self.lattice
 
     def responder(self, response: NewResponse, values: Mapping[str, NDArray[Any]] | None) -> Responder:
-        """Return the object that draws a response from stored responses, or from values and the next lower response."""
+        """Return the object that draws a response: from stored ones, or from values and the next lower response."""
         from utmost.publish.promises.response_noise import NoiseOnLattice
 
         return NoiseOnLattice(response.step, self.lattice, response.on(self.lattice), values)

@@ -328,8 +328,8 @@ def key_noise(columns: Sequence[str] = KEYS, *, delta: Number, keys: int = 1, sh
         keys: Largest number of keys of one individual, who adds at most 1 to the count of each.
         shares: Number of shares, from ``keys`` to 10^6, that one individual divides among their keys in any way. The
             counts are then sums of shares, as from ``count_keys(..., shares=...)``. An individual with few keys then
-            gives each of them more shares: with ten keys at most, a key of fourteen individuals who have no other key
-            is selected as easily as with one key at most.
+            gives each of them more shares: with ``keys=10``, a key of fourteen individuals who have no other key is
+            selected as easily as with ``keys=1``.
 
     Raises:
         OutOfRange, NotANumber: if an argument is invalid, or if ``shares`` is below ``keys``.

@@ -23,9 +23,9 @@ class TangentPlane(Display):
 
     No projection of the earth preserves all distances. This projection increases none: a straight line between two
     positions is at most as long as the path along the ground, and its projection at most as long as the line. So a
-    level for each ``per`` metres of the plane is a level for each ``per`` metres of ground, for all positions. At a
-    distance d from the place, lengths are shorter by at most 1 - cos(d / 6 371 km): 0.012 % at 100 km, 1.2 % at 1 000
-    km.
+    mechanism with a level for each ``per`` metres in the plane has this level for each ``per`` metres on the ground,
+    too, for all positions. At a distance d from the place, lengths are shorter by at most 1 - cos(d / 6 371 km): 0.012
+    % at 100 km, 1.2 % at 1 000 km.
 
     Args:
         latitude, longitude: Coordinates of the place in degrees, chosen from public information, never from the data.

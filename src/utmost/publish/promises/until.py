@@ -385,7 +385,7 @@ def _cell_confidence(noise: PlannedNoise, share: Fraction, levels: tuple[Level, 
 def _most_missed(
     distributions: Sequence[IntegerDistribution], share: Fraction, each: Fraction, read: Sequence[int] | None
 ) -> Fraction:
-    """Bound the probability, for every true value, that a cell's error exceeds its margin where the rule stops."""
+    """Bound, for every true value, the probability that its error exceeds the margin at the level of the stop."""
     # The names are those of proofs/theory/accuracy-first.md, Theorem 3.
     t = [distribution.margin(1 - each) for distribution in distributions]
     n = [-(-margin * share.denominator // share.numerator) for margin in (t if read is None else read)]

@@ -207,7 +207,7 @@ def _report(how: CategoryReport, up_to: str | None) -> dict[str, Any]:
 
 
 def _error(how: CategoryReport) -> float:
-    """Return the root mean square error of one category's count, for one client."""
+    """Return the root mean square error of the estimated count of one category, if there is one client."""
     return float((float(how.variance) / how.categories) ** 0.5)
 
 

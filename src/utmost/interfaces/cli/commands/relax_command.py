@@ -1,4 +1,4 @@
-"""`utmost relax`: answer a release of a ledger again at a larger level, from the table that was published."""
+"""`utmost relax`: publish a table of a ledger again at a larger epsilon, from the same values."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

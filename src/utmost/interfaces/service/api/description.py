@@ -54,7 +54,7 @@ def describe(app: FastAPI) -> None:
 
 
 def _add_example(content: dict[str, Any], status: int, schemas: dict[str, Any]) -> None:
-    """Add an example to the described answer of a status; give errors their media type."""
+    """Add an example to the description of the answer with this status; give errors their media type."""
     ((kind, answer),) = list(content.items())
     if status >= 400:
         title, detail = _TITLES[status]

@@ -382,7 +382,7 @@ def published_found(views: Mapping[str, View], name: str) -> TablePublished | Pl
 
 
 def warnings_of(views: Mapping[str, View]) -> list[WarningResponse]:
-    """Return the warnings of a call; each of its views has all of them."""
+    """Return the warnings of a call that returned these views; each view has all warnings of the call."""
     return [WarningResponse(type(one).__name__, str(one)) for one in next(iter(views.values())).warnings]
 
 
