@@ -4,8 +4,8 @@ for lattices, and from the magnitude of a space.
 **The multiplicative capacity is the sum of the weighting w, if w is nonnegative.** The weighting is the solution of E w
 = 1, with E = alpha^d.
 
-Then M = E diag(w) is a channel of the type and leaks sum_y w_y, and the dual z = w proves that no channel leaks more.
-The sum of the weighting is called the magnitude of the metric space.
+If w is nonnegative, M = E diag(w) is a channel of the type and leaks sum_y w_y, and the dual z = w proves that no
+channel leaks more. The sum of the weighting is called the magnitude of the metric space.
 
 **Closed forms exist for counts, and for spaces in which every secret has the same distances to the others.**
 

@@ -13,11 +13,12 @@ smaller than the bound (for some metrics it is), and only a larger program can c
 **For large types there are two bounds, which are often equal.**
 
 The dual z of the packing or covering program gives one bound. The weights w give the columns w_j E_j (w_j F_j for the
-additive capacity) of the secrets with w_j > 0. The sum of row x over these columns can differ from 1 only if z_x = 0. A
-linear program changes the entries of these rows, as far as the rows with z_x > 0 allow, to make the largest difference
-of a row sum from 1 as small as possible. Entries that a known symmetry exchanges share one variable, and only violated
-inequalities are added. The upper envelopes of the columns are private; they are scaled so that a private rest column
-makes the rows sum to 1. If all differences become 0, the two bounds are equal up to rounding.
+additive capacity) of the secrets with w_j > 0. The sum of row x over the columns with w_j > 0 can differ from 1 only if
+z_x = 0. A linear program changes the entries of the rows with z_x = 0, as far as the rows with z_x > 0 allow, to make
+the largest difference of a row sum from 1 as small as possible. Entries that a known symmetry exchanges share one
+variable, and only violated inequalities are added. The upper envelopes of the columns are private; they are scaled so
+that a private rest column makes the rows sum to 1. If all differences become 0, the two bounds are equal up to
+rounding.
 """
 
 import math

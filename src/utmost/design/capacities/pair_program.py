@@ -3,9 +3,9 @@ constraints.
 
 **The capacity program over classes of pairs has one variable for each class of equivalent pairs of secrets.**
 
-This program is that of corollaries 17 and 18 of [fernandes2022] for mechanisms M[x, j] that depend only on the class of
-(x, j). For strings of b bits the program has b + 1 variables, and for a square lattice about n^2 / 8. The multipliers
-of the program, divided among the rows that were merged, are multipliers of the whole program.
+The program over classes of pairs is that of corollaries 17 and 18 of [fernandes2022] for mechanisms M[x, j] that depend
+only on the class of (x, j). For strings of b bits the program has b + 1 variables, and for a square lattice about n^2 /
+8. The multipliers of the program, divided among the rows that were merged, are multipliers of the whole program.
 
 **The capacity program over essential edges gets only the inequalities that it needs.**
 

@@ -307,7 +307,7 @@ class Channel(Display):
         return stochastic(to_floats(self.matrix), self.secrets, self.outcomes) if self.is_exact else self
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return the matrix for NumPy, as Fractions, as float64, or in the given dtype."""
+        """Return the matrix as an array in ``dtype``; by default Fractions if the channel is exact, else float64."""
         return np.array(self.matrix, dtype=dtype)
 
     def __reduce__(self) -> tuple[Any, ...]:

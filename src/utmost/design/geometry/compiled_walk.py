@@ -16,9 +16,9 @@ chosen columns. From n - 2 chosen columns, one double loop finds all pairs that 
 floating point nor prime fields decide whether a set is a kernel, the caller decides with exact numbers.
 
 The comparison of an entry with 0 has three outcomes. A float beyond the error bound decides the sign. An entry that is
-zero in all prime fields has been set to 0.0 and counts as zero. Otherwise the sign is open. The walk never visits a set
-twice, so it rejects a set only if the signs that exclude a kernel are certain. A set with an open sign is stored as an
-open set.
+zero in all prime fields has been set to 0.0 and counts as zero. In any other case the sign is open. The walk never
+visits a set twice, so it rejects a set only if the signs that exclude a kernel are certain. A set with an open sign is
+stored as an open set.
 """
 
 from collections.abc import Callable

@@ -49,8 +49,9 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
     search looks for a pair of secrets on which the channel is not T and the loss is not trivial, and for which T
     extends to a mechanism of the type that treats every other secret like one of the two. The extension of T is
     strictly better than the channel at a prior on the pair at which two actions are equally good. On a discrete space
-    with more than two secrets, no mechanism is T on every pair. So a loss that is trivial on no pair, such as any
-    strictly monotone loss, has no universally optimal mechanism on such a space (theorem 12).
+    with more than two secrets, no mechanism is T on every pair. So on a discrete space with more than two secrets, a
+    loss that is trivial on no pair, such as any strictly monotone loss, has no universally optimal mechanism (theorem
+    12).
 
     Args:
         ptype: Privacy type with rational alpha^d. The search is polynomial: no vertices are listed.

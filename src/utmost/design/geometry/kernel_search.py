@@ -105,10 +105,10 @@ def kernels(ptype: PrivacyType) -> Kernels:
     """List all kernels of a privacy type that has at most 5000 vertices.
 
     A kernel is a set of linearly independent vertices with the uniform distribution strictly inside its convex hull. As
-    a channel, the kernel has these vertices, scaled, as its columns. Equivalently, kernels are the vertices of
-    {lambda >= 0: V lambda = uniform}. For rational alpha, the search decides exactly which coefficients are zero, even
-    if kernels are degenerate (alpha = 1/2). For rational epsilon, the search computes with a random residue in place of
-    alpha, and mistakes a nonzero coefficient for zero with a probability below 2^-60.
+    a channel, a kernel has its vertices, scaled, as columns. Equivalently, kernels are the vertices of {lambda >= 0: V
+    lambda = uniform}. For rational alpha, the search decides exactly which coefficients are zero, even if kernels are
+    degenerate (alpha = 1/2). For rational epsilon, the search computes with a random residue in place of alpha, and
+    mistakes a nonzero coefficient for zero with a probability below 2^-60.
 
     Source: [fernandes2022], definition 5. Cost: that of `walk_kernels` if the extra ``utmost[geometry]`` is installed,
     else that of `kernels_by_double_description`.

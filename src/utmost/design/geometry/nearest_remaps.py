@@ -1,8 +1,9 @@
 """Find the remap P of a channel B for which B P is nearest to a channel A, in floats or by an exact linear program.
 
-The nearest remap P minimises ||B P - A||. If the minimum is 0, P proves that A refines B. Otherwise let R = B P - A. A
-consumer with the loss R and a uniform prior has a smaller loss with A than with B. The difference of the two losses is
-sum_y min_w (B' R)[y, w] - <A, R> = ||R||^2, up to a factor. So R proves that A does not refine B.
+The nearest remap P minimises ||B P - A||. If the minimum is 0, P proves that A refines B. If the minimum is positive,
+let R = B P - A for the nearest remap P. A consumer with the loss R and a uniform prior has a smaller loss with A than
+with B. The difference of the two losses is sum_y min_w (B' R)[y, w] - <A, R> = ||R||^2, up to a factor. So R proves
+that A does not refine B.
 """
 
 import math

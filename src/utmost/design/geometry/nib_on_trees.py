@@ -8,9 +8,10 @@ to name a secret that is not the true one. Distances are numbers of edges, and a
     sum_y min_x prior[x] M[x, y] >= sum_y min_x sum_j t[j] a^-d(x,j) M[x, y] >= sum_jy t[j] M[j, y] = sum_j t[j].
 
 **Mechanisms that attain the bound** have one outcome, or two outcomes that say on which side of an edge (j, j') the
-secret is: for a secret x on the side of j, the outcome "other side" has the probability a^(d(x,j)+1)/(1 + a). The
-least loss of these mechanisms equals the largest sum of t over all t that are positive only at the two ends of one
-edge. For the proof, and the proof of the threshold alpha <= 1/(D - 1), see proofs/theory/universal-optimality.md.
+secret is: for a secret x on the side of j, the outcome "other side" has the probability a^(d(x,j)+1)/(1 + a). The least
+loss of the mechanisms with one or two outcomes equals the largest sum of t over all t that are positive only at the two
+ends of one edge. For the proof, and the proof of the threshold alpha <= 1/(D - 1), see
+proofs/theory/universal-optimality.md.
 """
 
 from collections.abc import Iterator
@@ -240,7 +241,9 @@ class NibConflict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NibVerdict(Display):
-    """Whether one mechanism on a tree has the least nib loss at every prior; true in a condition if so."""
+    """Whether one mechanism on a tree has the least nib loss at every prior; in a condition, the object is true if
+    `mechanism` is not None.
+    """
 
     ptype: PrivacyType
     mechanism: Channel | None  # (n, n), universally optimal

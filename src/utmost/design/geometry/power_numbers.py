@@ -6,12 +6,12 @@ the operands from which it was made, together with a nearby float and a bound on
 radius leaves the sign open, the quotient of polynomials is computed; if its numerator is zero, so is the number;
 otherwise Arb balls of increasing precision decide.
 
-This search for the sign provably terminates in two cases. For a rational epsilon, the generators e^(-epsilon sqrt r)
-for different square-free r are algebraically independent (Lindemann and Weierstrass: sqrt r are linearly independent
-over the rationals). For an algebraic alpha and one irrational root, alpha^sqrt(r) is transcendental (Gelfond and
-Schneider). In both cases a nonzero polynomial is nonzero at the generators. For a rational alpha and two or more
-irrational roots, the same follows from Schanuel's conjecture, which is not proved. If balls of `MOST_BITS` bits leave a
-sign open, `Undecided` is raised: signs are never guessed.
+The search for the sign of a number provably terminates in two cases. For a rational epsilon, the generators e^(-epsilon
+sqrt r) for different square-free r are algebraically independent (Lindemann and Weierstrass: sqrt r are linearly
+independent over the rationals). For an algebraic alpha and one irrational root, alpha^sqrt(r) is transcendental
+(Gelfond and Schneider). In these two cases a nonzero polynomial is nonzero at the generators. For a rational alpha and
+two or more irrational roots, the same follows from Schanuel's conjecture, which is not proved. If balls of `MOST_BITS`
+bits leave a sign open, `Undecided` is raised: signs are never guessed.
 """
 
 from collections.abc import Iterable, Iterator

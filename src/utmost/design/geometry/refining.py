@@ -27,7 +27,9 @@ ChannelOrder = Literal["refinement", "max-case", "privacy"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RefinementVerdict(Verdict):
-    """Whether the worse channel is a refinement of the better one, with a proof: a remap if so, else a consumer."""
+    """Whether the worse channel is a refinement of the better one, with a proof: a remap if it is, or a consumer if it
+    is not.
+    """
 
     remap: Channel | None  # P with better @ P == worse
     consumer: Consumer | None  # a consumer who loses less with the worse channel than with the better one
@@ -66,10 +68,11 @@ def refines(
     - "refinement": is there a remap P with better @ P == worse? The verdict contains P as ``remap``, or a ``consumer``
       who loses strictly less with the worse channel, with a uniform prior and short integer losses.
     - "max-case": is every posterior of the worse channel a mixture of posteriors of the better one? The verdict
-      contains ``weights``, or an ``outcome`` and a ``separator`` (see `MaxCaseVerdict`). Refinement implies this order.
-    - "privacy": does the worse channel satisfy every metric privacy level that the better one satisfies? If not, the
-      verdict contains a ``pair`` of secrets that the worse channel distinguishes more (see `PrivacyOrderVerdict`). The
-      max-case order implies this order.
+      contains ``weights``, or an ``outcome`` and a ``separator`` (see `MaxCaseVerdict`). Refinement implies the
+      max-case order.
+    - "privacy": does the worse channel satisfy every metric privacy level that the better one satisfies? If the worse
+      channel violates a level, the verdict contains a ``pair`` of secrets that it distinguishes more (see
+      `PrivacyOrderVerdict`). The max-case order implies the privacy order.
 
     For rational channels the verdict is exact, and P is rational. If one channel has float64 entries, the entries of
     both channels are treated as rounded numbers: P is any remap such that better @ P is within the tolerance of

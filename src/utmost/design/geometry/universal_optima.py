@@ -40,7 +40,7 @@ Proof = TypeVar("Proof", Dominance, Conflict)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UniversalityVerdict(Display):
     """Whether a mechanism has, for every prior, the least expected loss of any mechanism of its type, for a given loss
-    l. The object is true in a condition if so.
+    l. In a condition, the object is true if `holds`.
     """
 
     holds: bool
@@ -54,8 +54,8 @@ class UniversalityVerdict(Display):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExistenceVerdict(Display):
-    """Whether one mechanism of a type has, for every prior, the least expected loss of any mechanism of the type. The
-    object is true in a condition if so.
+    """Whether one mechanism of a type has, for every prior, the least expected loss of any mechanism of the type. In a
+    condition, the object is true if `exists`.
     """
 
     exists: bool

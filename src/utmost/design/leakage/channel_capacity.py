@@ -188,8 +188,8 @@ def best_of_corners(
 
 
 def best_guess(C: Channel, kind: CapacityKind) -> Array:
-    """Return the prior with the largest leakage if the adversary has one guess of the secret. This prior is uniform on
-    some set of secrets.
+    """Return the prior, uniform on some set of secrets, with the largest leakage if the adversary has one guess of the
+    secret.
     """
 
     # The leakage at the uniform prior on a set of `size` secrets, where `right` / size is the Bayes vulnerability. The

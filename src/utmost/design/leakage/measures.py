@@ -197,7 +197,9 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PaidMeasure(Measure):
-    """The best expected payment of an action: max_w sum_x p_x g(x, w) of gains or min_w sum_x p_x l(x, w) of losses."""
+    """The best expected payment of an action: for gains g, max_w sum_x p_x g(x, w); for losses l, min_w sum_x p_x l(x,
+    w).
+    """
 
     paid: Array | Rule  # gains or losses (n, k), or a rule that gives them for any number of secrets
     is_gain: bool  # whether payments are gains, not losses
@@ -278,7 +280,8 @@ def g_vulnerability(gain: object) -> PaidMeasure:
     """Return the vulnerability V_g(p) = max_w sum_x p_x g(x, w), the expected gain of the best action.
 
     Args:
-        gain: Matrix (n, k), whose entries may be negative; function g(x, w); or named loss, used as a gain.
+        gain: Gain as a matrix (n, k), whose entries may be negative; as a function g(x, w); or as a named loss whose
+            values are used as gains.
 
     Source: [fernandes2022], (3).
 

@@ -130,7 +130,7 @@ def best_attributes(
         NotALevel, OutOfRange: if the level is invalid, if there is no attribute, or if an attribute has fewer than two
             categories.
 
-    Another method than these two may have a smaller error.
+    A method other than the two that are compared here may have a smaller error.
 
     >>> [best_attributes([4, 4, 4], epsilon).is_sampled for epsilon in (1, 12)]
     [True, False]

@@ -128,7 +128,7 @@ class BitResponse:
 
         Raises:
             NotALevel: if the level is invalid.
-            OutOfRange: if a would not lie between 0 and 1 at this level.
+            OutOfRange: if the parameter ``a`` would not lie between 0 and 1 at the given level.
 
         >>> BitResponse.of_word(2, alpha="1/81"), BitResponse.of_word(1, epsilon=2).level_of_value(1) < level(2)
         (BitResponse(one=Fraction(3, 4), zero=Fraction(1, 4)), True)

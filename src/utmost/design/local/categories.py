@@ -14,9 +14,9 @@ category z.
 **No report has a smaller variance.** Let M be the channel of one client's report, M_y its columns, m_y the mean of a
 column, and F = sum_y M_y M_y^T / m_y. For unbiased estimates the sum of the k variances, averaged over the categories,
 is at least tr(F^-1) - 1. The vector of ones is an eigenvector of F with eigenvalue k. The trace of F is the mean, with
-weights m_y, of k^2 |M_y|^2 / (k m_y)^2. This mean is convex in a column, so the trace is largest at the vertices of the
-private columns: 1 on some d categories and alpha on the others. The harmonic mean of the k - 1 other eigenvalues is at
-most their arithmetic mean, so
+weights m_y, of k^2 |M_y|^2 / (k m_y)^2. The trace of F is convex in a column, so the trace is largest at the vertices
+of the private columns: 1 on some d categories and alpha on the others. The harmonic mean of the k - 1 other eigenvalues
+is at most their arithmetic mean, so
 
 .. math:: V \ge \frac{(k-1)^2}{k^2 g - k} - \frac{k-1}{k},
     \qquad g = \max_d \frac{d + (k-d)\alpha^2}{(d+(k-d)\alpha)^2},

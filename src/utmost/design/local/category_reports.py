@@ -125,8 +125,8 @@ class CategoryCoupling:
         higher: Kind of the reports of the same categories at the higher epsilon.
 
     Raises:
-        OutOfRange: if no such joint distribution exists, so that ``lower`` cannot be relaxed to ``higher`` without
-            loss; or if the reports are blocks of two different families.
+        OutOfRange: if ``lower`` cannot be relaxed to ``higher`` without loss, or if the reports are blocks of two
+            different families.
 
     >>> from utmost.local import SubsetSelection
     >>> CategoryCoupling(SubsetSelection(5, 2, 1), SubsetSelection(5, 2, 2)).stays

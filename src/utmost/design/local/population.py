@@ -64,7 +64,7 @@ def iterative_bayesian_update(
     Args:
         channel: Channel (n, m) with which each person drew one answer; or a kind of report of categories.
         answers: Number of answers with each of the m outcomes, in the order of the channel's outcomes. If ``channel``
-            is a kind of report, pass the reports.
+            is a kind of report, pass the reports as ``answers``.
         within: Gap in nats per answer at which the iteration ends.
         steps: Largest number of updates; the gap may then be larger than ``within``.
 

@@ -2,7 +2,7 @@
 mechanisms.
 
 Epsilon bounds how much any outcome can change any belief; it does not say how well someone who knows the prior guesses
-a secret. The numbers here describe one prior and the attacker's best strategy for it (`utmost.leakage`). These numbers
+a secret. The numbers of an `Attack` describe one prior and the attacker's best strategy for it (`utmost.leakage`), and
 are no guarantee, because they differ for other priors.
 """
 

@@ -2,10 +2,10 @@
 
 A database has n rows with values from a finite domain. Two databases are neighbours if they differ in one row. A count
 query counts the rows whose value satisfies a predicate. A mechanism is oblivious if its distribution depends only on
-the count. For a consumer with a prior over counts, let the loss be that of the worst prior over databases that gives
-the counts these probabilities. Averaging a mechanism over the databases with the same count does not increase this loss
+the count. For a consumer with a prior over counts, let the loss be that of the worst prior over databases that agrees
+with the prior over counts. Averaging a mechanism over the databases with the same count does not increase this loss
 (Proposition 6.2). For consumers with priors over databases, averaging may increase the loss, and no mechanism is
-optimal for all of these consumers (Theorem 6.3).
+optimal for all consumers with priors over databases (Theorem 6.3).
 
 Source: [ghosh2009], section 6.2.
 """

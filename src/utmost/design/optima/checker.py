@@ -7,7 +7,7 @@ lambda >= 0 of the privacy constraints along the edges, such that for every secr
     p_x l(x, r) - mu_x - (the combination of privacy constraints with lambda)_x >= 0.
 
 A dual with this property proves that no private channel loses less than sum_x mu_x. Bounds are exact for exact
-consumers and a rational alpha. Otherwise the bounds are floats, rounded outward.
+consumers and a rational alpha. For other consumers and levels, the bounds are floats, rounded outward.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,12 +53,12 @@ _kept_edges: WeakKeyDictionary[PrivacyType, tuple[list[_PowerBounds], NDArray[np
 
 
 def alpha_above(ptype: PrivacyType, i: int, j: int) -> Fraction:
-    """Return alpha^d(i, j), if irrational rounded up to a float: matrices that satisfy this factor are private."""
+    """Return alpha^d(i, j), rounded up to a float if irrational: matrices that satisfy this factor are private."""
     return Fraction(_power_bounds(ptype, ptype.space.length(i, j))[1])
 
 
 def alpha_below(ptype: PrivacyType, i: int, j: int) -> Fraction:
-    """Return alpha^d(i, j), if irrational rounded down to a float: private matrices satisfy this factor."""
+    """Return alpha^d(i, j), rounded down to a float if irrational: private matrices satisfy this factor."""
     return Fraction(_power_bounds(ptype, ptype.space.length(i, j))[0])
 
 

@@ -12,10 +12,10 @@ each row l(i, .) decreases to a smallest entry and increases after it, and the c
 the row, does not decrease with i. Only Lemma 5.5 uses the loss. In the proof of this lemma, l < m are consecutive
 nonzero columns, with C(i, l) not "down" and C(i, m) not "up", where C is the `constraint_matrix` of the mechanism. Mass
 can move from m to l on the rows up to i, or from l to m on the rows after i, or (this is new) from both columns to a
-column k between them: from m on the rows up to i, and from l on the rows after i. The first move does not increase the
-loss if the mode of row i is at most l, the second if the mode of row i + 1 is at least m; otherwise the third move does
-not increase the loss for some k between these two modes. The numbers of rows and actions may differ: the rest of the
-proof counts only nonzero columns and responses of G.
+column k between them: from m on the rows up to i, and from l on the rows after i. The move from m to l does not
+increase the loss if the mode of row i is at most l, and the move from l to m does not increase it if the mode of row i
++ 1 is at least m; in any other case, the move to column k does not increase the loss for some k between these two
+modes. The numbers of rows and actions may differ: the rest of the proof counts only nonzero columns and responses of G.
 
 **The dual.**
 

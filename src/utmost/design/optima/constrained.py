@@ -1,8 +1,8 @@
 """Find the best private mechanism that is also honest, monotone, fair or symmetric.
 
-Each of these properties of a mechanism adds rows to its linear program. The names of the properties are those of
-[cormode2018]. The matrices in that paper are transposed: their rows are answers, and their columns are true counts.
-Here X[x, r] is the probability of answer r for the count x.
+Each property (honesty, monotonicity, fairness or symmetry) of a mechanism adds rows to its linear program. The names of
+the properties are those of [cormode2018]. The matrices in that paper are transposed: their rows are answers, and their
+columns are true counts. Here X[x, r] is the probability of answer r for the count x.
 """
 
 from collections.abc import Iterator, Sequence

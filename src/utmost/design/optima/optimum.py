@@ -241,10 +241,10 @@ def optimal_mechanism(
 
     The channel is exactly optimal, or optimal up to the gap between ``loss`` and ``lower`` that its certificate proves.
 
-    On counts, the geometric mechanism with the consumer's Bayes remap is tried first. This mechanism is optimal for
-    every monotone loss, and for every unimodal loss with ordered modes (`hypotheses`). For any other loss, a dual shows
-    whether this mechanism is optimal. If this mechanism is not optimal, or the space is not one of counts, the linear
-    program of the consumer is solved.
+    On counts, the geometric mechanism with the consumer's Bayes remap is tried first. The remapped geometric mechanism
+    is optimal for every monotone loss, and for every unimodal loss with ordered modes (`hypotheses`). For any other
+    loss, a dual shows whether the remapped geometric mechanism is optimal. If it is not optimal, or the space is not
+    one of counts, the linear program of the consumer is solved.
 
     Args:
         ptype: Privacy type: space and level.

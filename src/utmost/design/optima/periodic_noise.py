@@ -1,9 +1,9 @@
 """Replace noise that depends on the output of the query by noise that does not, at no larger worst-case cost.
 
 The theorems assume that the noise distributions repeat after T outputs of the query (and, on the reals, are constant on
-the cells of a grid). Then the noise has T translates, and the average of the translates does not depend on the output.
-T may be any number; on the integers, proofs/theory/independent-noise.md proves the theorems without a period. Source:
-[geng2012], Lemmas 14 and 15, Theorems 2 and 10.
+the cells of a grid). Noise that repeats after T outputs has T translates, and the average of the translates does not
+depend on the output. T may be any number; on the integers, proofs/theory/independent-noise.md proves the theorems
+without a period. Source: [geng2012], Lemmas 14 and 15, Theorems 2 and 10.
 """
 
 import math

@@ -9,8 +9,8 @@ is negative, v is the ray of least ratio r, and the multipliers prove it.
 
 A tree is stored as ``parent`` (n,), ``kind`` (n,) and its root: kind[i] is 1 if i is the sink of the arc to its parent,
 and -1 if i is the source. With numba, the functions are compiled to machine code if that saves time
-(`compile_if_it_pays`). Otherwise Python runs the same steps, with identical results. Arguments are named tuples of
-arrays, which are fast in both cases.
+(`compile_if_it_pays`). Without numba, Python runs the same steps, with identical results. Arguments are named tuples of
+arrays, which are fast in machine code and in Python.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """Compute trade-off curves, which describe how well a test of one release can decide between two hypotheses.
 
 A test of X against X + s has a false-alarm probability p and a missed-detection probability beta. The smallest beta for
-each p is a convex curve from beta(0) <= 1 to beta(1) = 0; its slopes are likelihood ratios. All results of this package
-about a pair of hypotheses follow from the curve. The curves of noise distributions have closed forms; this module
-computes the curve of two rows of a channel.
+each p is a convex curve from beta(0) <= 1 to beta(1) = 0, whose slopes are likelihood ratios with a minus sign. All
+results of this package about a pair of hypotheses follow from the curve. The curves of noise distributions have closed
+forms; this module computes the curve of two rows of a channel.
 """
 
 from bisect import bisect_left

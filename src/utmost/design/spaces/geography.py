@@ -130,8 +130,8 @@ class Places(Space):
 
         Raises:
             BadTable: if coordinates are missing or no numbers, or if a position is out of reach. The message
-                neither quotes nor counts positions. But whether this error appears depends on the secret, so show the
-                error only to people who may see the positions.
+                neither quotes nor counts positions. But whether the error BadTable appears depends on the secret, so
+                show it only to people who may see the positions.
 
         Cost: O(n) for each position.
 

@@ -272,8 +272,8 @@ class Space(Display, PickledByFields):
     """Secrets 0, 1, ..., n-1 with a metric d and a label for each secret.
 
     A metric is symmetric, zero exactly on the diagonal, and satisfies d(x, y) <= d(x, z) + d(z, y). The constructor
-    takes any matrix and checks these axioms. The functions `counts`, `discrete`, `hamming`, `grid` and `graph` make
-    spaces whose structure speeds up computations.
+    takes any matrix and checks the axioms of a metric. The functions `counts`, `discrete`, `hamming`, `grid` and
+    `graph` make spaces whose structure speeds up computations.
 
     Args:
         distances: Matrix (n, n), n >= 1. Integers, Fractions and `Surd` stay exact; a float makes the matrix float64.
