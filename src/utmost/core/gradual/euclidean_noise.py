@@ -1,4 +1,4 @@
-"""Noise in n dimensions, at several levels, whose density is multiplied by exp(-epsilon) per unit of distance from 0.
+"""Noise at several levels in n dimensions: its density falls by the factor exp(-epsilon) per unit of distance from 0.
 
 The noise at all levels is one Brownian motion B (variance 2 for each coordinate and unit of time) stopped by a clock:
 

@@ -10,10 +10,10 @@ of the generating functions of V_1 and V_2. W exists exactly when no coefficient
 .. math:: \frac{s_1}{s_2 (1 - b_1^2)}\, R(z) \sum_k b_1^{|k|} z^{k D_1},
     \quad R(z) = \frac{N_1(z)\,(1 - b_2 z^{D_2})(1 - b_2 z^{-D_2})}{N_2(z)}.
 
-If N_2 divides N_1, R is a polynomial. If not, R is a polynomial up to an error E, whose norm sum |E_i| lambda^{-|i|} is
-certified. With lambda = b_1^{1/D_1} the error of W at i is then at most lambda^|i| times that norm, and decreases as
-fast as the masses of W. So finitely many coefficients decide the signs of all. With lambda = 1 the bound is weaker, but
-holds for every N_2 without zeros on the unit circle.
+If N_2 divides N_1, R is a polynomial. If N_2 does not divide N_1, R is a polynomial up to an error E, whose norm sum
+|E_i| lambda^{-|i|} is certified. With lambda = b_1^{1/D_1} the error of W at i is then at most lambda^|i| times that
+norm, and decreases as fast as the masses of W. So finitely many coefficients decide the signs of all coefficients. With
+lambda = 1 the bound is weaker, but holds for every N_2 without zeros on the unit circle.
 """
 
 import math

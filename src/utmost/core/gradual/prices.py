@@ -14,7 +14,7 @@ who wants the response at e can buy any e' >= e and add noise, for p(e'). The pr
 decrease, and less than p(e) for some e and e' if p decreases. A pool of buyers has no more information than its member
 with the largest level, who by statement 1 has paid the price of that level.
 
-For independent responses the theorem fails: an answer at level e can be combined from many at small levels.
+For independent responses the theorem fails: an answer at level e can be combined from many answers at small levels.
 """
 
 from collections.abc import Mapping

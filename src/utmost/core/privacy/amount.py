@@ -32,8 +32,9 @@ class Amount(PickledByFields):
     Args:
         name: Name of the column and of its sums.
         step: Positive decimal such as "0.01", of at most 30 digits on either side of the point.
-        between: Low and high end of each event's amount, if the same noise serves sums and counts. An axis of this name
-            then has two positions: one for the sum of (amount - low end), one for the sum of (high end - amount).
+        between: Low and high end of each event's amount, if the same noise serves sums and counts. An axis with the
+            name of the amount then has two positions: one for the sum of (amount - low end), one for the sum of (high
+            end - amount).
         distinct: Number of declared values, if cells contain numbers of distinct values instead of sums.
         missing: Whether events without an amount are left out of the sums. With ``between``, a third position of the
             axis counts the events without an amount.
@@ -169,7 +170,9 @@ class Amount(PickledByFields):
         return np.array(flat, dtype=np.float64).reshape(steps.shape)
 
     def margin(self, steps: int | float) -> int | float:
-        """Convert a margin in steps to the unit of the column: exactly for whole steps, else rounded up."""
+        """Convert a margin from a number of steps to the unit of the column: as `number` does for an int, else rounded
+        up.
+        """
         if isinstance(steps, int):
             return self.number(steps)
         return round_up(Fraction(steps) * self.step) if np.isfinite(steps) else steps

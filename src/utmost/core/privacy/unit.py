@@ -61,8 +61,8 @@ class Unit(PickledByFields):
         in_total: Largest sum of the changes of all cells, at least the sensitivity; None for cells times sensitivity.
             A smaller ``in_total`` gives each cell in a plan a larger budget share.
         exactly: Whether **every** individual's changes reach these bounds: everybody changes ``cells`` cells by the
-            sensitivity each (or all cells by ``in_total`` together), for example exactly one cell by 1. Replacing a
-            record then leaves the total unchanged, and the total is public. ``exactly`` needs "change-one" and
+            sensitivity each (or all cells by ``in_total`` together), for example exactly one cell by 1. If so,
+            replacing a record leaves the total unchanged, and the total is public. ``exactly`` needs "change-one" and
             ``nonnegative``.
 
     Raises:
@@ -183,8 +183,8 @@ class Unit(PickledByFields):
 
     @property
     def is_shared(self) -> bool:
-        """Whether the same noise serves sums and counts. The sensitivity then bounds the changes of a sum and its count
-        together.
+        """Whether the same noise serves sums and counts. If so, the sensitivity bounds the changes of a sum and its
+        count together.
         """
         return self.amount is not None and self.amount.between is not None
 
@@ -442,7 +442,8 @@ class Unit(PickledByFields):
             )
 
     def check_adds(self, *, is_one_cell: bool, came: str) -> None:
-        """Check that cells may be added up. Distinct counts may not, because two cells may have values in common.
+        """Check that cells may be added up. Distinct counts may not be added up, because two cells may have values in
+        common.
 
         Args:
             is_one_cell: Whether each answer is one cell, so that no cells are added up.
@@ -464,7 +465,7 @@ class Unit(PickledByFields):
         return steps if self.amount is None else self.amount.numbers(steps)
 
     def margin(self, steps: int | float) -> int | float:
-        """Convert a margin in steps to the unit of the amount."""
+        """Convert a margin from a number of steps to the unit of the amount."""
         return steps if self.amount is None else self.amount.margin(steps)
 
     @property
@@ -511,7 +512,7 @@ def read_unit(
     *,
     needs: tuple[str, ...] = ("sensitivity", "cells"),
 ) -> Unit:
-    """Read the unit from ``unit``, or from the next four arguments; ``needs`` names the required ones of these."""
+    """Read the unit from ``unit``, or from the next four arguments, of which ``needs`` names the required ones."""
     numbers = {"sensitivity": sensitivity, "cells": cells, "neighbours": neighbours, "amount": amount}
     if unit is not None:
         named = [f"{name}=" for name, value in numbers.items() if value is not None]

@@ -54,7 +54,7 @@ class Thresholds:
         return list(accumulate(first, max)), list(accumulate(reversed(last), min))[::-1]
 
     def decide(self, prefix: int, bits: int, word: WordSource) -> int:
-        """The index of a U whose first bits, ``bits`` in number, are ``prefix``; ``word`` draws more bits as needed."""
+        """The index of a U whose first ``bits`` bits are ``prefix``; ``word`` draws more bits as needed."""
         while True:
             first, last = self.cells(bits)
             index = bisect_right(first, prefix)
@@ -155,7 +155,7 @@ def whole_cells(cuts: Cuts, word_bits: int) -> list[int]:
 
 
 def rest(cuts: Cuts, cells: list[int], word_bits: int) -> Cuts:
-    """The distribution r on the remaining cells: the thresholds (2^b T_j - n_0 - ... - n_(j-1)) / (2^b - n_0 - ...)."""
+    """The distribution on the remaining cells, with thresholds (2^b T_j - n_0 - ... - n_(j-1)) / (2^b - n_0 - ...)."""
     used = list(accumulate(cells))
     left = (1 << word_bits) - used[-1]
 

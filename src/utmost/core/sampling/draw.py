@@ -264,9 +264,9 @@ def on_grid(distribution: Distribution, grid: Number | None = None) -> tuple[Int
     """Return the integer noise that is drawn for ``distribution``, and the k of its grid of width 2^-k (None for noise
     on the integers).
 
-    On a grid of width g the integer noise is `on_steps` of ``distribution`` for D = ceil(Delta / g): Laplace noise
-    becomes geometric noise of sensitivity D, and a staircase the discrete staircase with the step nearest to gamma D +
-    1/2.
+    On a grid of width g the integer noise is `on_steps` of ``distribution`` for D = ceil(Delta / g), where Delta is the
+    sensitivity: Laplace noise becomes geometric noise of sensitivity D, and a staircase the discrete staircase with the
+    step nearest to gamma D + 1/2.
 
     Args:
         distribution: Noise on the integers or on the reals.
@@ -360,9 +360,7 @@ def _few(distribution: Distribution, count: int, randomness: Randomness) -> NDAr
 
 
 def _waiting(distribution: Distribution, randomness: Randomness) -> tuple[int | None, list[int]]:
-    """Return the exponent of the grid, and the list of draws made in advance, which is stored with its stream of
-    bits.
-    """
+    """Return the exponent of the grid, and the draws made in advance, which are stored with their stream of bits."""
     # The list is cached by the identity of the distribution, as in `_sampler_of`.
     ahead = randomness.ahead
     entry = ahead.get(id(distribution))

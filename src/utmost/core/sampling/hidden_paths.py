@@ -120,7 +120,7 @@ def _started(uniform: Uniform, n: int) -> tuple[Any, list[Any]]:
 
 
 def _relaxed(uniform: Uniform, clock: Any, noise: list[Any]) -> tuple[Any, list[Any]]:
-    """Return clock and noise after an event if epsilon increases: the Brownian bridge at the fraction r of its time."""
+    """Return clock and noise after an event if epsilon increases: a Brownian bridge at the fraction r of the clock."""
     n = len(noise)
     r = _remaining_fraction(uniform, n)
     move = normal_move(uniform, clock * r * (1 - r), n, first=_TURN)

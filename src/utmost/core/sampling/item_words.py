@@ -4,7 +4,8 @@ the rows.
 **Tags.** An identifier is encoded in blocks of 16 bytes. The first block has the type and, unless the length is fixed,
 the length in bytes, so that no encoded identifier is a prefix of another. CBC-MAC of these blocks under AES-256 is the
 identifier's tag, 16 bytes. On prefix-free inputs CBC-MAC is a pseudorandom function [bellare2005]. The tag of an
-identifier of several columns is the CBC-MAC, under a separate key, of the number of columns and their tags.
+identifier of several columns is the CBC-MAC, under a separate key, of the number of columns and of the tags of the
+columns.
 
 **Words.** Block j of an item's random integers ("words") for a label is AES-256 of (tag xor j), under a key that HKDF
 derives from the secret and the label. Distinct pairs (item, j) give distinct inputs of AES unless two tags agree in all

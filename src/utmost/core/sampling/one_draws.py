@@ -128,7 +128,7 @@ def _cells(
 
 
 def _permutations(count: int, n: int, first: int, randomness: Randomness) -> NDArray[np.int64]:
-    """Permutations of 0..n-1, shape (count, n). The first ``first`` entries of each one are uniformly random."""
+    """Permutations of 0..n-1, shape (count, n). Only the first ``first`` entries of a row are uniformly random."""
     places = np.tile(np.arange(n), (count, 1))
     rows = np.arange(count)
     for at in range(min(first, n - 1)):

@@ -47,7 +47,7 @@ class Keystream:
         return buffer[:size].view(_WORD_TYPES[bits])
 
     def word(self) -> int:
-        """One random integer of 64 bits, from a buffer of several hundred."""
+        """One random integer of 64 bits, from a buffer of several hundred integers."""
         try:
             return self._spare.pop()
         except IndexError:
@@ -132,7 +132,7 @@ class Randomness(Protocol):
 
     @property
     def ahead(self) -> dict[Any, Any]:
-        """Draws made in advance. A forked process and a copy of this object discard them, and the stream of bits."""
+        """Draws made in advance. A fork and a copy of this object discard these draws and the stream of bits."""
 
     def words(self, count: int, bits: int) -> NDArray[np.unsignedinteger[Any]]:
         """Return ``count`` random integers of ``bits`` = 8, 16, 32 or 64 bits, in a new array."""
@@ -145,7 +145,7 @@ class _ThreadState(threading.local):
 
 
 class SystemRandomness:
-    """AES-256-CTR keystreams, each keyed by 48 bytes from the operating system, one for each thread."""
+    """AES-256-CTR keystreams, one for each thread, each keyed by 48 bytes from the operating system."""
 
     # Every thread of every process has its own key, and a new one after each gibibyte. A forked child detects its
     # parent's state, by a hook that Python runs in the child and by the process number, and reads a new key before the

@@ -158,9 +158,7 @@ def _fresh_nested(arrow: Any, array: Any) -> Any:
 
 
 def _fresh_union(arrow: Any, array: Any) -> Any:
-    """Return a union whose children have only the cells that its rows choose; in a sparse union the other cells are
-    null.
-    """
+    """Return a union whose children have only the cells that rows choose; a sparse union has null for other cells."""
     codes, children = array.type_codes.to_numpy().copy(), []
     names = [array.type.field(at).name for at in range(array.type.num_fields)]
     own = array.offsets.to_numpy() if array.type.mode == "dense" else None
