@@ -306,7 +306,7 @@ def _counted(
 
 
 def _warn_of_marks(axes: Iterable[Axis], spelling: Spelling) -> None:
-    """Warn if a mark of missing cells is also a declared value of an axis, which then counts it as this value."""
+    """Warn if a mark of missing cells is also a declared value of an axis, and so is counted as this value."""
     for axis in axes:
         values = {label_text(label) for label in axis.labels[0]}
         for mark in spelling.missing_marks if axis.edges is None else ():

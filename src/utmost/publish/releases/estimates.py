@@ -78,7 +78,7 @@ class Estimate(Display):
     Attributes:
         value: Estimate as it is printed.
         margin: The true sum is at most this far from ``value``, with probability ``confidence`` or more.
-        variance: Variance of the estimate, which is unbiased.
+        variance: Variance of the estimate; the estimate is unbiased.
         confidence: Confidence of the margin.
         exact: Estimate before it was rounded for printing.
     """

@@ -41,7 +41,7 @@ def read_given(domain: Domain, public: GivenFacts, amount: Amount | None = None)
 
 
 def read_table(domain: Domain, name: str | Sequence[str] | Marginal) -> Marginal:
-    """Return the marginal of a table by its name, which may not select labels; "total" is the sum of everything."""
+    """Return the marginal that a table's name means; the name may not select labels; "total" is the sum of all."""
     marginal, narrow = narrowed(domain, _words(domain, name))
     if narrow:
         raise OutOfRange(

@@ -117,7 +117,7 @@ class ReleaseFacts(Display):
 
     @property
     def is_proved(self) -> bool:
-        """Whether utmost counted the table, which proves the unit."""
+        """Whether utmost counted the table, and so proved the unit."""
         return self.promise is not None and self.promise.proved
 
     @property

@@ -228,7 +228,7 @@ class ReleasedCells(ABC):
         return rows
 
     def rows_where(self, where: Where | None = None) -> RowSet:
-        """Return the rows with these labels in the named public columns; all rows for None."""
+        """Return the rows with these labels in the named public columns; all rows if ``where`` is None."""
         rows = frozenset(range(self.rows))
         for name, wanted in ({} if where is None else mapping(where, "where")).items():
             labels = [wanted] if isinstance(wanted, str) or not hasattr(wanted, "__iter__") else wanted
@@ -344,7 +344,7 @@ def _periods_within(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndependentCells(ReleasedCells):
-    """The cells of an answer whose noise is independent, with one distribution for all cells."""
+    """The cells of an answer; the noise of different cells is independent, and has one distribution."""
 
     answer: Answer[Any]
     noise: CellNoiseAtLevel

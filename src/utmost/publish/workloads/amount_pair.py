@@ -203,7 +203,7 @@ class AmountPair:
         return Unit(unit.sensitivity, unit.cells, unit.neighbours, amount, in_total=unit.in_total)
 
     def named(self, names: Iterable[Any]) -> list[Marginal]:
-        """Read the names of marginals of the domain without the axis of parts, and return these marginals."""
+        """Read names of marginals; return each marginal as one of the domain without the axis of parts."""
         return [self._without(self.both(self.domain.marginal(name))) for name in names]
 
     def of_both(self, shares: Mapping[Marginal, Fraction]) -> dict[Marginal, Fraction]:

@@ -110,7 +110,7 @@ def _wanted(domain: Domain, text: str, per_answer: bool, without: str | None) ->
 
 
 def _named_levels(domain: Domain) -> dict[str, str]:
-    """Map each name that people type to its level: the level's own name, or its kind of period ("month")."""
+    """Map the names that people type to levels: a level's own name, or its kind of period, such as "month"."""
     return {level: level for axis in domain.axes for level in axis.levels} | domain.period_names
 
 

@@ -175,7 +175,7 @@ class Workload(Display):
             lengths: Number of values along each axis, from 1 to its size.
             weight: Weight of the mean variance of these sums; with ``per_answer``, of the variance of each.
             by: Marginal of other axes; the sums are wanted in each of its groups.
-            per_answer: Whether ``weight`` multiplies each variance in place of their mean.
+            per_answer: Whether ``weight`` multiplies the variance of each sum, not the mean of these variances.
 
         >>> from utmost.workloads import bins
         >>> Workload.windows(Domain(day=bins(28)), {"day": 7})
@@ -212,7 +212,7 @@ class Workload(Display):
                 is the product of the rows' weights.
             weight: Weight of the mean variance of these sums; with ``per_answer``, of the variance of each.
             by: Marginal of other axes; the sums are wanted in each of its groups.
-            per_answer: Whether ``weight`` multiplies each variance in place of their mean.
+            per_answer: Whether ``weight`` multiplies the variance of each sum, not the mean of these variances.
             name: Name for the rows, used in the name of the part.
 
         >>> Workload.weighed(Domain(grade=range(3)), {"grade": [[-1, 0, 1], [0, 1, 2]]})
@@ -327,8 +327,8 @@ class Workload(Display):
         """Check that no answer is a sum of several cells if the cells are distinct counts.
 
         Raises:
-            NotDetermined: if the cells are distinct counts, and an answer adds up several cells, which may count one
-                value twice.
+            NotDetermined: if the cells are distinct counts, and an answer adds up several cells, because these may
+                count one value twice.
         """
         for part in self.parts if unit.is_distinct else ():
             unit.check_adds(is_one_cell=set(part.sizes(self.domain)) <= {1}, came=part.name or "the total")

@@ -231,7 +231,7 @@ class Weighed:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The sums over groups of neighbouring values, which partition the axis and may differ in size."""
+    """The sums over groups of neighbouring values; the groups partition the axis, and may differ in size."""
 
     starts: tuple[int, ...]  # the first value of each group
 

@@ -1,4 +1,4 @@
-"""Linear combinations of cells whose coefficients are products of one number for each axis.
+"""Linear combinations of cells; each coefficient is a product of one number for each axis.
 
 Example: for the number of admitted women, all numbers are 0 or 1. For the sum of the ages of the inhabitants of the
 north, the numbers of the age axis are the midpoints of its bins, and the numbers of the region axis are 0 or 1. Every

@@ -153,7 +153,7 @@ class AxisRows:
         return np.moveaxis(np.concatenate([moved, across]), 0, place)
 
     def facts(self, axis: Axis) -> dict[str, Any]:
-        """Return the level, the parts and the rows as JSON values."""
+        """Return the level, N (as "parts") and the rows as JSON values."""
         name = axis.level_name(self.level) if self.level < len(axis.levels) else ""
         return {"level": name, "parts": self.parts, "rows": self.rows.tolist()}
 

@@ -53,7 +53,7 @@ class CertifiedShares(Display):
 
     @property
     def within(self) -> float:
-        """The value divided by the bound, which is at least 1."""
+        """The value divided by the bound, a ratio of at least 1."""
         return self.value / self.bound
 
     @property

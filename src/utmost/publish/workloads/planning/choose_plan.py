@@ -1,7 +1,7 @@
 """Choose the plan of least error for a workload: which sums to measure, with which budget shares.
 
 A search stops when a step gains too little, or after a number of steps (`share_exchange.py` and `row_search.py`). No
-clock stops it, so that the same workload always gets the same plan.
+clock stops a search, so that the same workload always gets the same plan.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The best budget shares of integer rows over a few cells that one individual changes together, certified.
+"""Certified best budget shares of integer rows over a few cells that one individual changes together.
 
 With rows a_i at the levels e_i, the precision matrix is X = sum of p(e_i) a_i a_i', and the error tr(M X^-1) is a
 convex function of the precisions p(e_i). Let D be all changes that one individual may make. The levels satisfy epsilon

@@ -225,7 +225,7 @@ class HatReconstruction:
 
 @dataclass(frozen=True, eq=False)
 class _AxisSplit:
-    """A split of a domain into the axis of hat functions and all other axes, whose eigenspaces split least squares."""
+    """A domain, split into the axis of hat functions and the other axes; eigenspaces of these split least squares."""
 
     domain: Domain
     weights: Mapping[Marginal, int]

@@ -141,7 +141,7 @@ class Reconstruction:
         return self.total(self.domain.finest), self.total(coarsest)  # a coarser space has a larger lambda
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """Return a number for each group; it is equal for groups with the same size on every axis."""
+        """Number the groups: groups with the same size on every axis have the same number."""
         return kinds_of_groups(self.domain, marginal)
 
     def estimates(self, measured: Mapping[Marginal, NDArray[Any]], marginal: Marginal) -> tuple[NDArray[Any], int]:
@@ -396,7 +396,7 @@ def read_weights(weights: Mapping[Marginal, int]) -> dict[Marginal, int]:
 
 
 def kinds_of_groups(domain: Domain, marginal: Marginal) -> NDArray[np.intp]:
-    """Return a number for each group of a marginal, flattened; equal for groups with the same size on every axis."""
+    """Number the groups of a marginal, flattened: groups with the same size on every axis have the same number."""
     numbers = np.zeros(1, dtype=np.intp)
     for axis, level in zip(domain.axes, marginal, strict=True):
         if axis.groups(level) > 1:

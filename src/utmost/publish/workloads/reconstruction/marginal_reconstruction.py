@@ -115,7 +115,7 @@ class MarginalReconstruction:
             raise not_determined(self.domain, form.marginal, self.weights)
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """Return a number for each group; it is equal for groups with the same size on every axis."""
+        """Number the groups: groups with the same size on every axis have the same number."""
         return kinds_of_groups(self.domain, marginal)
 
     def terms(self, *forms: ProductForm) -> dict[Marginal, dict[tuple[Fraction, ...], int]]:

@@ -81,7 +81,7 @@ class TreeReconstruction:
         return terms
 
     def kinds(self, marginal: Marginal) -> NDArray[np.intp]:
-        """Return a number for each group of a level, equal for groups that a symmetry of the tree exchanges."""
+        """Number the groups of a level: groups that a symmetry of the tree exchanges have the same number."""
         # Up the tree, groups are alike if their children are, in any order. Then, down the tree, groups are alike only
         # if their parents are alike, too.
         shapes: list[list[int]] = [[0] * self._tree.groups[0]]

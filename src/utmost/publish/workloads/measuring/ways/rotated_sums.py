@@ -1,4 +1,4 @@
-"""Measure the sums and differences of the two cells of each row, which one individual changes together."""
+"""Measure the sum and the difference of the two cells of each row, if one individual changes both cells."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Measure sums over the groups of one axis, which may differ in size, such as states and counties."""
+"""Measure sums over the groups of one axis; groups may differ in size, as states and counties do."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -102,7 +102,7 @@ class _SpacingSearch:
         self.known: dict[tuple[int, ...], tuple[float, Floats]] = {}
 
     def best(self) -> tuple[dict[Marginal, Fraction], float]:
-        """Return the best spacings, with shares that are multiples of 1/1000, and the error; ({}, inf) without any."""
+        """Return shares in multiples of 1/1000 at the best spacings, and their error; ({}, inf) if there are none."""
         for guess in _GUESSES:
             # Widen spacings that give too many hat functions.
             least = -(-self.size * 2 // max(1, self.most))

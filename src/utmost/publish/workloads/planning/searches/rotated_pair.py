@@ -66,7 +66,7 @@ class RotatedSearch:
 
 
 def rows_alone(pair: PairAxis, workload: Workload, unit: Unit) -> Shares:
-    """Return the coarsest marginal of sums, and that of differences, which determine all wanted sums."""
+    """Return the coarsest two marginals, one of sums and one of differences, that determine all wanted sums."""
     scale = condition_of_rows(unit, pair.rows.size).scale
     sums, differences = ({} if side is None else {coarsest(side): scale} for side in pair.sides(workload))
     return pair.joined(sums, differences)
