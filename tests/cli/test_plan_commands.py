@@ -139,7 +139,7 @@ def test_a_replaced_record_of_counts_leaves_the_total(run, counted, tmp_path):
     assert (code, "lowers none" in shown) == (0, True)
     assert run("verify", out)[0] == 0
     code, _, err = run("plan", own, "--want", "sex", "--epsilon", 1, "--nonnegative")
-    assert (code, "already has the unit of privacy" in err) == (2, True)
+    assert (code, "already has its unit of privacy" in err) == (2, True)
 
 
 def test_a_release_by_a_plan_is_one_file_and_tables_beside_it(run, counted, plan, tmp_path):
@@ -345,7 +345,7 @@ def test_a_count_by_cells_proves_no_rows(run, stays, tmp_path):
     assert (code, shown) == (2, "")
     assert "one person changes whole rows along 'kind'" in err
     for words, said in (
-        (["plan", counted, "--want", "kind", "--together", "kind"], "already has the unit of privacy"),
+        (["plan", counted, "--want", "kind", "--together", "kind"], "already has its unit of privacy"),
         (["plan", counted, "--want", "kind", "--method", "rotated"], "Pass --together, the axis"),
         (["plan", domain, "--want", "kind", "--at-most", 3, "--together", "kind"], "a multiple of 2"),
         (["plan", domain, "--want", "kind", "--at-most", 2, "--together", "region"], "a multiple of 3"),
@@ -360,6 +360,8 @@ REFUSED = {
     "a share of none": (["plan", "COUNTED", "--want", "sex", "--share", "sez=1", "--epsilon", 1], "mean 'sex'"),
     "shares too coarse": (["plan", "COUNTED", "--want", "department", "--share", "sex=1", "--epsilon", 1], "determine"),
     "a plan for a CSV": (["plan", "TABLE", "--want", "sex", "--epsilon", 1], "Count first"),
+    "a promise of points for counts": (["promise", "COUNTED", "--planar", "--columns", "x,y"], "Leave out the counted"),
+    "a promise for a CSV": (["promise", "TABLE", "--columns", "admitted"], "of columns or points needs no file"),
     "up to less": (["plan", "COUNTED", "--want", "sex", "--epsilon", 2, "--up-to", 1], "--up-to must be at least"),
     "no weight": (["plan", "COUNTED", "--want", "sex=-1", "--epsilon", 1], "must be positive"),
     "a table that is none": (["release", "TABLE", "--plan", "PLAN", "--epsilon", 1], "--plan needs a counted table"),

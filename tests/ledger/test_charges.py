@@ -116,7 +116,9 @@ def test_what_was_spent_beyond_the_limit_can_be_charged_after_the_limit_is_raise
     """The remedy of the refusal, applied: an amount that was spent must not stay unrecorded."""
     with Ledger.open(tmp_path / "l.db", create=True) as ledger:
         ledger.budget("visits", limit=1)
-        with pytest.raises(BudgetExceeded, match=r"charge it all the same\. To raise the limit first: ledger\.budget"):
+        with pytest.raises(
+            BudgetExceeded, match=r"raise the limit, and make the charge again\. To raise it: ledger\.budget"
+        ):
             ledger.charge("visits", epsilon=2, what="OpenDP, 2025")
         ledger.budget("visits", limit=2)
         assert ledger.charge("visits", epsilon=2, what="OpenDP, 2025").spent == 2

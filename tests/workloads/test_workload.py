@@ -126,6 +126,7 @@ def test_a_workload_travels():
         (lambda: Workload(BERKELEY, {"sex sex": 1}), OutOfRange, "one level of each axis"),
         (lambda: Workload(BERKELEY, ["sex"]), WrongKind, "map names of tables to weights"),
         (lambda: Workload({"sex": ["m"]}, {"sex": 1}), WrongKind, "Domain"),
+        (lambda: Domain(sex=["m", ""]), OutOfRange, "an empty text.*missing="),
         (lambda: Workload(BERKELEY, {(0, 0, 7): 1}), OutOfRange, "level of the given name"),
         (lambda: Workload(BERKELEY, {7: 1}), WrongKind, "names of levels"),
         (lambda: Workload(BERKELEY, {None: 1}), WrongKind, "names of levels"),

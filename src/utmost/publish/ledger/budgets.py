@@ -202,7 +202,7 @@ def write_charge(log: EventLog, dataset: str, level: Level, what: str, *, is_ind
                 check_budgets(state, [Expense(dataset, level)])
             except BudgetExceeded as error:
                 remedy = (
-                    "If the other tool has spent this level, charge it all the same. To raise the limit first: "
+                    "If the other tool has spent this level, raise the limit, and make the charge again. To raise it: "
                     f"{RAISING}."
                 )
                 raise BudgetExceeded(error.required, came=error.came, where=error.where, remedy=remedy) from None

@@ -101,6 +101,6 @@ def read_table(path: Path, column: str | None = None) -> Any:
 def measured_table(path: Path) -> CountedTable:
     """Read the counted table in a .json file, for a release by a plan."""
     if path.suffix.lower() != ".json":
-        remedy = "Pass the .json file that utmost count wrote."
-        raise Unsupported("a release by a plan needs a counted table", came=path.name, remedy=remedy)
+        remedy = "Pass the .json file that utmost count wrote; a promise of columns or points needs no file."
+        raise Unsupported("a counted table must be a .json file", came=path.name, remedy=remedy)
     return COUNTED_FORM.read(path)

@@ -496,13 +496,15 @@ def _descend(branch: Any, depth: int, labels: list[list[Label]], starts: list[li
 def _distinct(labels: Sequence[Any]) -> tuple[Label, ...]:
     texts = [label_text(label) for label in labels]
     if not labels or None in texts or len(set(texts)) < len(texts) or "" in texts:
-        wrong = "none" if not labels else "a label twice" if None not in texts and "" not in texts else "another value"
+        odd = "an empty text" if "" in texts else "another value" if None in texts else "a label twice"
+        wrong = odd if labels else "none"
         raise OutOfRange(
             "an axis must have at least one value, and its values must be distinct text, integers or truth values",
             came=wrong,
             remedy={
                 "none": "List at least one value.",
                 "a label twice": "List each value once.",
+                "an empty text": 'Leave out "": ut.workloads.plain(labels, missing="not stated") counts empty cells.',
                 "another value": "Declare dates and times with ut.workloads.periods.",
             }[wrong],
         )

@@ -186,7 +186,7 @@ def _domain_and_unit(
                     else "count again with another bound"
                 )
                 required, remedy = (
-                    "a counted table already has the unit of privacy that counting proved",
+                    "a counted table already has its unit of privacy",
                     f"Leave out {name}; or {again}.",
                 )
                 raise OutOfRange(required, came=name, remedy=remedy)

@@ -36,7 +36,7 @@ FIRST = ("--columns", "--public", "--drop", "--sensitivity", "--cells", "--plan"
 def promise(
     counted: Annotated[
         file_options.File | None,
-        file_options.file_argument("COUNTED", "Counted table that `utmost count` wrote, with its proved unit."),
+        file_options.file_argument("COUNTED", "Counted table that `utmost count` wrote, with its privacy unit."),
     ] = None,
     *,
     promised: PromiseOptions,

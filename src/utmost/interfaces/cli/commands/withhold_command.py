@@ -47,7 +47,7 @@ def withhold(
     statement: file_options.StatementFile = None,
     spelling: table_options.TextFileOptions,
     out: file_options.TableOut = None,
-    tables: Annotated[Path | None, option("DIR", "Folder to which all tables are written, as .csv files.")] = None,
+    tables: Annotated[Path | None, option("DIR", "Folder to which the tables are written, as .csv files.")] = None,
     form: options.Format = None,
     as_json: options.AsJson = False,
     sign: options.Sign = None,

@@ -338,7 +338,8 @@ class PromiseOptions:
             from utmost.publish.promises.point_noise import PointNoise
 
             if counted is not None:
-                raise OutOfRange("--planar needs a table of points, not a counted table")
+                remedy = "Leave out the counted table: points are released by utmost release TABLE --promise FILE."
+                raise OutOfRange("--planar cannot be combined with a counted table", came="both", remedy=remedy)
             per, dimensions = self.plane.per or "1", max(len(released), 1)
             return PointNoise(per, grid=self.noise.grid, largest=largest, dimensions=dimensions)
         one = self.protected
