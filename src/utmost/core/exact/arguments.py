@@ -150,7 +150,7 @@ def path(value: Any, name: str) -> Any:
 
 
 def size_of(value: Any, name: str) -> int:
-    """Return the length of a value, or `sys.maxsize` for a longer one."""
+    """Return the length of a value, or `sys.maxsize` if the value is longer."""
     try:
         return len(value)
     except OverflowError:

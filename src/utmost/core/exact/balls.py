@@ -2,8 +2,8 @@
 radius of the float.
 
 Operations on balls are interval arithmetic on arrays. A ball is a float m and a float r >= 0, and stands for every real
-within r of m. Each operation returns a ball that contains every result. If no finite ball does, the radius is infinite
-or NaN, and every comparison with the ball is undecided.
+within r of m. Each operation returns a ball that contains every result. If no finite ball contains every result, the
+radius is infinite or NaN, and every comparison with the ball is undecided.
 
 The proofs assume that the machine's + - * / and sqrt of float64 follow IEEE 754 and round to one of the two floats next
 to the true result (in any direction), except that results below 2^-1022 may be flushed to zero. The proofs assume

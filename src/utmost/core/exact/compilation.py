@@ -1,4 +1,4 @@
-"""Compile functions by numba at their first use, and show a progress bar meanwhile.
+"""Compile functions by numba at their first use, and show a progress bar during each compilation.
 
 Numba stores machine code beside the source file, or in the user's cache folder if the source folder is read-only.
 `NUMBA_CACHE_DIR` names another folder. Without a writable folder each process compiles the functions again.

@@ -67,8 +67,9 @@ class CellsDraw(DrawDistribution):
         OutOfRange: if a number is outside its range.
 
     Promise: epsilon-DP for n integers with these bounds on one individual, and for no smaller epsilon. The noise cannot
-    be relaxed. Cost:    closed forms of n^2 terms if one individual may change all cells (seconds for 100 cells), else
-    of n^3 or n^4 (0.1 s for 10 cells, seconds for 50, minutes beyond 100).
+        be relaxed.
+    Cost: closed forms of n^2 terms if one individual may change all cells (seconds for 100 cells), else of n^3 or n^4
+        (0.1 s for 10 cells, seconds for 50, minutes beyond 100).
     Source: the K-norm mechanism [hardt2010], [awan2021]; its form on the integers, with a first step, is proved in
         proofs/theory/one-draw.md. No better noise is known; optimality is not claimed.
 

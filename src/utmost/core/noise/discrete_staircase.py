@@ -118,7 +118,7 @@ class DiscreteStaircase(ProfileDistribution):
         step: First step r.
 
     Promise: epsilon-DP for integer queries of sensitivity D, and for no smaller epsilon.
-    Source:  [geng2012], (79)-(80) and Theorem 12.
+    Source: [geng2012], (79)-(80) and Theorem 12.
 
     >>> distribution = DiscreteStaircase(epsilon=1, sensitivity=5)
     >>> distribution, distribution.pmf([0, 1, 2])

@@ -48,8 +48,8 @@ class DrawWithTotal(Display):
         OutOfRange: if the total is public, or if its noise has a sensitivity below ``draw.reach``.
 
     Promise: epsilon-DP, where epsilon is the sum of both levels. The noise cannot be relaxed.
-    Cost:    that of ``draw``.
-    Source:  sequential composition and least squares; proofs/theory/one-draw.md, "A total of its own".
+    Cost: that of ``draw``.
+    Source: sequential composition and least squares; proofs/theory/one-draw.md, "A total of its own".
 
     >>> from utmost.exact import level
     >>> from utmost.noise import CellsDraw

@@ -1,7 +1,7 @@
 """Read the arguments of pmf, cdf and quantiles, and return the matching type of numbers.
 
-For an int or a Fraction the result is exact, for a float a float, for a numeric array or list a float64 array,
-and for an object array an object array of Fractions.
+The result is exact for an int or a Fraction, a float for a float, a float64 array for a numeric array or list, and an
+object array of Fractions for an object array.
 
 Quantiles on the integers are decided exactly: by floats if their error cannot matter, else by intervals and algebra.
 Let T(i) = P(X >= i). The least k with P(X > k) <= q is k = i - 1 for the least i with T(i) <= q, if q < 1/2. If q >=

@@ -30,7 +30,7 @@ class Geometric(ProfileDistribution):
         OutOfRange, NotANumber: if the sensitivity is below 1, or is no integer.
 
     Promise: epsilon-DP for integer queries of that sensitivity. No smaller epsilon holds.
-    Source:  [ghosh2009], Section 2; [geng2012], Theorem 11.
+    Source: [ghosh2009], Section 2; [geng2012], Theorem 11.
 
     >>> distribution = Geometric(alpha="1/2")
     >>> distribution, distribution.pmf(0), distribution.cdf(-1), distribution.margin(0.95)

@@ -51,8 +51,8 @@ class IntegerDistribution(Distribution):
     general method is exact or certified, or has the error that its docstring states; otherwise it raises `Unsupported`.
 
     The result type of pmf, cdf and ccdf depends on their argument. For an int or a Fraction the result is a Fraction if
-    all alphas are rational, else a float. For a float the result is a float, for a numeric array or list a float64
-    array, and for an object array an object array of Fractions. Floats are right to a few units in the last place, in
+    all alphas are rational, else a float. The result is a float for a float, a float64 array for a numeric array or
+    list, and an object array of Fractions for an object array. Floats are right to a few units in the last place, in
     both tails.
     """
 

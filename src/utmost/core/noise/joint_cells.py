@@ -43,7 +43,8 @@ class JointCells(BallMixture):
         OutOfRange, NotANumber: if the sensitivity or the number of cells is below 1, or is no integer.
 
     Promise: epsilon-DP for k integers, each changed by at most the sensitivity, and for no smaller epsilon. The noise
-    cannot be relaxed. Source:  proofs/theory/cells-together.md.
+        cannot be relaxed.
+    Source: proofs/theory/cells-together.md.
 
     >>> distribution = JointCells(alpha="1/2", cells=2)
     >>> distribution.pmf([0, 0]), distribution.pmf([1, -1]), distribution.marginal_pmf(0), distribution.margin("0.95")
@@ -102,7 +103,8 @@ class RotatedPair:
         sensitivity: Largest change of either cell by one individual, an integer >= 1.
 
     Promise: epsilon-DP for two integers, each changed by at most the sensitivity, and for no smaller epsilon. The noise
-    can be relaxed. Source:  proofs/theory/cells-together.md.
+        can be relaxed.
+    Source: proofs/theory/cells-together.md.
 
     >>> distribution = RotatedPair(1)
     >>> distribution.mean_size, distribution.variance, distribution.margin("0.95")

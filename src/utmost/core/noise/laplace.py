@@ -34,8 +34,8 @@ class Laplace(RealDistribution):
         OutOfRange: if the sensitivity is not positive.
 
     Promise: epsilon-DP for real queries of that sensitivity, and for no smaller epsilon. The noise is also Lipschitz
-    private, which is a stronger property. Source:  [koufogiannis2015], Theorem 9. [geng2012] compares its cost with
-    that of the staircase.
+        private, which is a stronger property.
+    Source: [koufogiannis2015], Theorem 9. [geng2012] compares its cost with that of the staircase.
 
     >>> distribution = Laplace(epsilon=1, sensitivity=2.5)
     >>> distribution, distribution.pdf(0), distribution.variance()

@@ -142,8 +142,8 @@ def fieller(
         NotANumber, NotALevel, OutOfRange, WrongKind: if an argument is invalid, or if lists have different lengths.
 
     Cost: 0.05 s, about as much as the margins of four sums. The interval is wider than necessary by about 1/1 000 of
-    its width at each end, and for few noise terms by up to 1/100. Source: [fieller1954], with the distributions of
-    proofs/theory/error-bars.md in place of the normal distribution.
+        its width at each end, and for few noise terms by up to 1/100.
+    Source: [fieller1954], with the distributions of proofs/theory/error-bars.md in place of the normal distribution.
 
     >>> bar = fieller(17, 25, u=[1, 0], v=[1, 1], levels=1)
     >>> bar.determined, 0.595 < bar.lower < 0.605, 0.77 < bar.upper < 0.78

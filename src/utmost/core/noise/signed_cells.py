@@ -54,7 +54,8 @@ class SignedCells(Display):
             spend more than the level on some change or have a common denominator above 2^64.
 
     Promise: epsilon-DP for k integers, each of which one individual changes by 0 to the sensitivity; and for no smaller
-    epsilon if ``charge`` is 1. The noise can be relaxed. Source:  proofs/theory/cells-together.md.
+        epsilon if ``charge`` is 1. The noise can be relaxed.
+    Source: proofs/theory/cells-together.md.
 
     >>> distribution = SignedCells(1, [[1, 0, 0], [1, -1, -1], [0, 1, -1]], ["267/500", "233/500", "233/500"])
     >>> distribution.charge, round(distribution.variance, 3), distribution.margins("0.95")

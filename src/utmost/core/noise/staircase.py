@@ -207,7 +207,7 @@ class Staircase(RealDistribution):
         NotALoss, NotMonotone, Unsupported: if `optimal_gamma` refuses the cost.
 
     Promise: epsilon-DP for real queries of sensitivity D, and for no smaller epsilon.
-    Source:  [geng2012], (25)-(26) and Theorem 3.
+    Source: [geng2012], (25)-(26) and Theorem 3.
 
     >>> distribution = Staircase(epsilon=2, sensitivity=1)
     >>> distribution, distribution.expected_cost(absolute)

@@ -49,8 +49,9 @@ class TablesDraw(DrawDistribution):
         OutOfRange: if there is no table, or if the total is public under "add-remove".
 
     Promise: epsilon-DP for tables of counts if one individual changes one cell of each table by 1, and for no smaller
-    epsilon. The noise cannot be relaxed. Cost: closed forms of D^2 terms, where D is the sum of size - 1 over the
-    tables: milliseconds for 20 tables of 2 cells, seconds for D = 100.
+        epsilon. The noise cannot be relaxed.
+    Cost: closed forms of D^2 terms, where D is the sum of size - 1 over the tables: milliseconds for 20 tables of 2
+        cells, seconds for D = 100.
     Source: the K-norm mechanism [hardt2010], [awan2021]; its form on the integers is proved in
         proofs/theory/one-draw.md. No better noise is known; optimality is not claimed.
 
