@@ -195,9 +195,7 @@ def bound_route(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate |
 
 @lru_cache(maxsize=2)
 def _bounds_of_packing(ptype: PrivacyType, kind: CapacityKind) -> CapacityCertificate | None:
-    """Return the certificate from the packing or covering program: by `by_packing` for small types, by `by_envelope`
-    for large types.
-    """
+    """Return the certificate from the packing or covering program, by `by_packing` or (large types) `by_envelope`."""
     similarity = Similarity.of(ptype)
     weights = packing(ptype, kind, similarity, Classes.of(similarity))
     if weights is None:

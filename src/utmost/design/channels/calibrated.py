@@ -124,10 +124,10 @@ def exponential_mechanism(
         epsilon, alpha: Level of one unit of distance, as epsilon or as alpha.
         space: Space of n secrets; all at distance 1 from each other (`discrete`) when left out.
         base: Positive weights of the m outcomes; all 1 when left out.
-        tails: Tails (left, right) of a countable range, see `Tails`. Outcomes further to the left of the first column
-            cost ``left`` more at each step, and have the base weight of the first column; outcomes further to the right
-            of the last column cost ``right`` more at each step, and have the base weight of the last column. Pass None
-            or 0 on a side where the range ends.
+        tails: Tails (left, right) of a countable range, see `Tails`. Each outcome to the left of the first column costs
+            ``left`` more than its right neighbour, and has the base weight of the first column; each outcome to the
+            right of the last column costs ``right`` more than its left neighbour, and has the base weight of the last
+            column. Pass None or 0 on a side where the range ends.
 
     Returns:
         Channel (n, m), exact if costs, tails and base are exact and every power is rational, else float64. Each tail
@@ -174,10 +174,10 @@ def abstract_staircase(
             curve of its level.
         space: Space of n secrets at integer distances; all at distance 1 (`discrete`) when left out.
         base: Positive weights of the m outcomes; all 1 when left out.
-        tails: Tails (left, right) of a countable range, see `Tails`. Outcomes further to the left of the first column
-            cost ``left`` more at each step, and have the base weight of the first column; outcomes further to the right
-            of the last column cost ``right`` more at each step, and have the base weight of the last column. Pass None
-            or 0 on a side where the range ends.
+        tails: Tails (left, right) of a countable range, see `Tails`. Each outcome to the left of the first column costs
+            ``left`` more than its right neighbour, and has the base weight of the first column; each outcome to the
+            right of the last column costs ``right`` more than its left neighbour, and has the base weight of the last
+            column. Pass None or 0 on a side where the range ends.
 
     Returns:
         Channel (n, m), exact if costs, tails and base are exact and alpha (or its root) is rational, else float64. Each

@@ -152,9 +152,7 @@ class GeometricMatrix(Display):
         return determinant
 
     def _scale(self, floats: bool) -> tuple[Fraction | float, Fraction | float]:
-        """Return the factor c of the columns of both outermost counts (1 for a single count), and that of all other
-        columns.
-        """
+        """Return the factor c of both outermost columns (1 for a single count), and that of all other columns."""
         if floats or not self.level.is_rational:
             e = self.level.epsilon_float
             ends, inside = float(1 / (1 + np.exp(-e))), float(np.tanh(e / 2))

@@ -254,9 +254,7 @@ def _offsets(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _weights(rate: float, n: int, m: int, reach: int) -> Floats:
-    """Return sums of exp(-rate |(i, j)|), indexed by which offsets i and which j are summed, and their least |i| and
-    |j|.
-    """
+    """Return sums of exp(-rate |(i, j)|), indexed by which i and which j are summed, and by their least |i| and |j|."""
     weights = np.zeros((3, 3, n, m))
     across = np.arange(reach + 1.0)
     beyond = np.zeros((2, m))

@@ -54,7 +54,7 @@ def blurred_pair(ptype: PrivacyType, loss: object, channel: Channel) -> Unserved
     12).
 
     Args:
-        ptype: Privacy type with rational alpha^d. The search is polynomial: no vertices are listed.
+        ptype: Privacy type with rational alpha^d. The search takes polynomial time: no vertices are listed.
         loss: Named loss, or (n, k) matrix, exact.
         channel: Exact channel of the type.
 
@@ -218,8 +218,8 @@ class LiftedLoss(Display):
 def trivial_action(loss: object) -> int | None:
     """Return an action that is best for every secret; None if the loss is not trivial.
 
-    A loss is trivial if and only if one action is best for every secret. If a loss is trivial, information has no
-    value: the least expected loss is linear in the prior, and the mechanism that reveals nothing is optimal.
+    A loss is trivial if and only if one action is best for every secret. Information has no value for a trivial loss:
+    the least expected loss is linear in the prior, and the mechanism that reveals nothing is optimal.
 
     Args:
         loss: Exact matrix (n, k), for n secrets and k actions.

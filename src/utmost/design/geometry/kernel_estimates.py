@@ -120,7 +120,7 @@ class _Completions:
         return int((maybe & sure).sum()) + self._exactly(chosen, np.flatnonzero(maybe & ~sure))
 
     def _exactly(self, chosen: NDArray[np.int64], others: NDArray[np.int64]) -> int:
-        """Return how many of the vertices ``others`` form a kernel together with all chosen vertices, decided with
-        exact numbers.
+        """Return how many of the vertices ``others`` form a kernel with all chosen vertices, decided with exact
+        numbers.
         """
         return sum(is_kernel_support(self.vertices, [*map(int, chosen), int(j)]) for j in others)

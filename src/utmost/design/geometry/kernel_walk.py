@@ -250,9 +250,7 @@ def _position(walk: Walk, task: _OrbitTask, tasks: list[_OrbitTask], *, unfinish
 
 
 def _orbit_tasks(vertices: Vertices) -> list[_OrbitTask]:
-    """Return one task for each orbit, the largest orbit first, so that few sets of vertices are left for the other
-    orbits.
-    """
+    """Return one task for each orbit, the largest orbit first, so that few sets of vertices are left for the others."""
     moves = column_permutations(vertices)
     orbits = orbits_under(moves, len(vertices))
     members = [np.flatnonzero(orbits.labels == k) for k in range(len(orbits))]

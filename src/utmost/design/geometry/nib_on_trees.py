@@ -147,9 +147,10 @@ class NibOptimum(Display):
 def least_nib_loss(ptype: PrivacyType, prior: object) -> NibOptimum:
     """Return the least expected nib loss of any mechanism on a tree, such as a line of counts, with a proof.
 
-    The loss nib is 1 if the consumer names the true secret, else 0. The least loss is the smaller of two minima: of
-    prior[x] over the secrets x, and of (a^(d(u,j)+1) prior[u] + a^(d(v,j')+1) prior[v]) / (1 + a) over the edges (j,
-    j'), the secrets u on the side of j, and the secrets v on the side of j'.
+    The loss nib is 1 if the consumer names the true secret, else 0. The least loss is the smaller of two minima. The
+    first is the minimum of prior[x] over the secrets x. The second is the minimum of (a^(d(u,j)+1) prior[u] +
+    a^(d(v,j')+1) prior[v]) / (1 + a) over the edges (j, j'), the secrets u on the side of j, and the secrets v on the
+    side of j'.
 
     Args:
         ptype: Privacy type on a tree with edges of length 1, with rational alpha.

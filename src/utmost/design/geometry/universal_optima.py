@@ -269,9 +269,7 @@ def _dominance(least: LeastLoss, channel: AnyChannel, slack: Any) -> tuple[Domin
 def _least_regret_program(
     least: LeastLoss, known: dict[PriorVector, Any]
 ) -> tuple[Any, tuple[Any, ...], dict[PriorVector, Any], tuple[Any, ...]]:
-    """Return the least regret t over the priors ``known``, the coefficients lambda, and the duals of the priors and of
-    the secrets.
-    """
+    """Return the least regret at the priors ``known``, the coefficients lambda, and the duals of priors and secrets."""
     # Minimise t subject to lambda >= 0, V lambda = 1 and sum_v lambda_v u_v(pi) - t <= f(pi) for every known prior.
     n, count = least.columns.shape
     rows, right, factors = [], [], []

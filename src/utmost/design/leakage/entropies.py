@@ -128,9 +128,7 @@ def _newton_steps(rows: Floats, prior: Floats) -> Floats:
 
 
 def _damped_step(rows: Floats, p: Floats) -> Floats | None:
-    """Return p after the longest part of a Newton step that keeps it in the simplex and increases the information, or
-    None.
-    """
+    """Return p after the longest part of a Newton step that keeps it in the simplex and adds information, or None."""
     used = np.flatnonzero(p > 0)
     # A Newton step makes all divergences equal to first order, and preserves the sum of p.
     k, q = len(used), p[used] @ rows[used]

@@ -63,7 +63,7 @@ class BlockFamily(Display):
         categories: Number k of categories, at least 2.
         size: Number d of categories in a block, from 1 to k - 1.
         multipliers: Units u_j modulo k, by which bases are multiplied.
-        bases: Bases, each of d different residues.
+        bases: Bases, each a tuple of d different residues modulo k.
         weights: Positive weights of the bases with sum 1; all blocks of one base are equally likely.
 
     Raises:
@@ -271,9 +271,7 @@ def _orbit_numbers(k: int, group: Group) -> NDArray[np.int64]:
 def _balanced_mixture(
     k: int, d: int, multipliers: Group, stabiliser: Group
 ) -> list[tuple[tuple[int, ...], Fraction]] | None:
-    """Return bases that the stabiliser maps to themselves, with weights that balance the family; None if no such bases
-    are found.
-    """
+    """Return bases that the stabiliser maps to themselves, and weights that balance them; None if none are found."""
     classes = _orbit_numbers(k, multipliers)[1:] - 1
     sizes = np.bincount(classes)
     wanted: Floats = sizes * np.float64(d * (d - 1) / (k - 1))

@@ -70,9 +70,7 @@ def value_at(at: Level, formula: AlphaFormula, bits: int = _BITS) -> Fraction | 
 
 
 def _lost_bits(at: Level) -> int:
-    """Return the number of leading zero bits that alpha, 1 - alpha and their powers may have at a large or a small
-    level.
-    """
+    """Return the number of leading zero bits that alpha, 1 - alpha and their powers may have at extreme levels."""
     epsilon = at.epsilon_float
     return 4 * int(epsilon * 1.4427 + max(0.0, -math.log2(epsilon)) + 1)
 

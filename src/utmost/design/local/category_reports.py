@@ -252,9 +252,7 @@ def coupling_of(lower: CategoryReport, higher: CategoryReport) -> CategoryCoupli
 
 
 def _common_members_sides(lower: CategoryReport, higher: CategoryReport) -> Any:
-    """Return a function from both alphas to two numbers: `CommonMembers` is a distribution if the first is at most the
-    second.
-    """
+    """Return a function from both alphas to two numbers; `CommonMembers` exists if the first is at most the second."""
     k, d1, d2 = lower.categories, lower.size, higher.size
     # The least number of common categories of two sets of these sizes; blocks may have more.
     fewest = max(d1 + d2 - k, 0)

@@ -32,7 +32,7 @@ class ThresholdedLaplace(Display):
     are above 1/2, lambda = ln((1 - gamma)/(1 - beta)); if both are below, lambda = ln(beta/gamma).
 
     Args:
-        response: Response that is written in this form.
+        response: Response to write as thresholded Laplace noise.
 
     Source: [koufogiannis2015], equations (45) and (46), the latter corrected and extended.
 

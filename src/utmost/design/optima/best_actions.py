@@ -246,9 +246,7 @@ def _plain(number: Any) -> Fraction | float:
 
 
 def _shortest_interval(belief: Array, share: Fraction) -> tuple[int, int, Any]:
-    """Return the first and last index of the shortest run of counts with mass at least ``share``, and the mass of the
-    run.
-    """
+    """Return the first and last index of the shortest run of counts with mass at least ``share``, and its mass."""
     # Two pointers move over the cumulative sums.
     sums = np.concatenate([np.zeros(1, dtype=belief.dtype), np.cumsum(belief)])
     least: Any = share if is_exact(belief) else min(float(share), float(to_floats(sums)[-1]))

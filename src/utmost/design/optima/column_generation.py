@@ -111,9 +111,7 @@ def searched(
 def _last_search(
     program: RayProgram, searches: Iterator[tuple[RaySearch, float]], progress: GapProgress | None
 ) -> tuple[RaySearch, bool]:
-    """Run each search to its gap. Return the last search and True; after an interrupt, return the best search so far
-    and False.
-    """
+    """Run each search to its relative gap; return the last and True, or after an interrupt the best and False."""
     search = None
     try:
         for search, aim in searches:

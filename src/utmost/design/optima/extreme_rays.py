@@ -146,8 +146,6 @@ class Forest:
         )
 
     def _as_trees(self, factors: Floats) -> Trees:
-        """Return the forest's arrays with the given factors; no array is copied, because compiled functions write into
-        them.
-        """
+        """Return the forest's arrays, not copied, with the given factors; compiled functions write into them."""
         names = ("weights", "parents", "kinds", "roots", "rays", "ratios", "proven")
         return Trees(factors, *(getattr(self, name) for name in names))

@@ -200,9 +200,7 @@ def _in_floats(ptype: PrivacyType, consumer: Consumer, secrets: tuple[int, ...],
 
 
 def _remap_program(G: Array, loss: Array, secrets: tuple[int, ...]) -> LinearProgram:
-    """Return the program over remaps Y of G, which minimises the largest expected loss of G Y over the possible
-    secrets.
-    """
+    """Return the program that minimises, over remaps Y of G, the largest expected loss of G Y at a possible secret."""
     n, k = loss.shape
     units = np.ones(n * k, dtype=loss.dtype) if loss.dtype != object else objects([Fraction(1)] * (n * k))
     entries = [(np.repeat(np.arange(n), k), np.arange(n * k), units)]

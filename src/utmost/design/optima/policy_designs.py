@@ -154,9 +154,7 @@ def _consumer_of_part(part: PolicyPart, consumer: Consumer) -> tuple[Any, Consum
 
 
 def _rounded_factors(ptype: PolicyType) -> tuple[list[Bound], list[Bound]]:
-    """Return two lists of (x, z, alpha^d(x, z)) for pairs at finite distance: powers rounded down, and powers rounded
-    up.
-    """
+    """Return two lists of (x, z, alpha^d(x, z)) for pairs at finite distance: one rounded down, one rounded up."""
     bounds = [(x, z, ptype.factors(length)) for x, z, length in ptype.bounds()]
     above = [
         (x, z, Fraction(-(-high * _DENOMINATOR // 1), _DENOMINATOR) if low < high else high)

@@ -145,8 +145,8 @@ def gradual_loss(
 
     Args:
         sensitivity: Sensitivity D of both noises, at least 1.
-        lower: Smaller epsilon, or its level.
-        higher: Larger epsilon, or its level.
+        lower: Smaller epsilon, as a number or as a `Level`.
+        higher: Larger epsilon, as a number or as a `Level`.
         cost: Absolute or squared cost.
         keep: "lower" or "higher": the level whose noise has the least possible cost, so that only the cost of the other
             noise increases. By default both costs may increase.

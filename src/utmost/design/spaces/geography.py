@@ -115,10 +115,10 @@ class Places(Space):
     def nearest(self, latitude: Any, longitude: Any = None, *, reach: float | None = None) -> Any:
         """Return the label of the place nearest to a position; an array of labels for arrays of positions.
 
-        The position is replaced before any noise is added, so the replacement has no privacy loss. The guarantee then
-        concerns places. If two positions have the distance r, and each lies within h of its place, the two places have
-        a distance of at most r + 2 h. For a position at nearly the same distance from two places, rounding may decide;
-        the guarantee does not depend on that choice.
+        The position is replaced before any noise is added, so the replacement has no privacy loss. The guarantee
+        concerns the nearest places, not the positions. If two positions have the distance r, and each lies within h of
+        its place, the two places have a distance of at most r + 2 h. For a position at nearly the same distance from
+        two places, rounding may decide; the guarantee does not depend on that choice.
 
         Args:
             latitude, longitude: Degrees; northing and easting for a plane; or, as the first argument only, a GeoSeries

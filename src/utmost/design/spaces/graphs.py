@@ -22,7 +22,7 @@ def graph(edges: Any, weight: str | None = None) -> Space:
             stay exact); or an undirected networkx graph, whose edge attribute "weight" gives the length (1 if it is
             missing). If several edges join two nodes, the shortest edge is used.
         weight: Edge attribute of a networkx graph that contains the lengths ("length" in graphs of osmnx). Every edge
-            must have this attribute. Loops are ignored.
+            must have the named attribute. Loops are ignored.
 
     Returns:
         A space whose labels are the nodes, in increasing order if they are 0, 1, ..., n-1, else in the order of their

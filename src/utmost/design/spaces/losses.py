@@ -57,8 +57,8 @@ class Loss(Display):
         """Return the matrix of l(i, r) for some secrets i and actions r, with its entries checked.
 
         Args:
-            secrets: Integers, in any order.
-            actions: Integers, in any order.
+            secrets: Indices of secrets, in any order.
+            actions: Indices of actions, in any order.
             floats: Whether to return the nearest float64, not Fractions.
         """
         floats = truth(floats, "floats")

@@ -136,9 +136,7 @@ def truncated_poisson(rate: Number, size: int) -> Array:
 
 
 def _prior_of_ratios(ratios: list[Any], like: Any) -> Array:
-    """Return the prior with given ratios of neighbouring entries, prior[k + 1] / prior[k], which are finite and
-    decrease.
-    """
+    """Return the prior with the given ratios prior[k + 1] / prior[k], which are finite and decrease."""
     # The largest entry comes right after the last ratio above 1. The other entries are computed from it by factors
     # of at most 1, so none overflows.
     peak = sum(ratio > 1 for ratio in ratios)
