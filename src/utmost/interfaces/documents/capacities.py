@@ -1,6 +1,7 @@
 """Write and read the capacities of a privacy type as a document that anyone can check again.
 
-The field ``method`` says how a capacity was found. Nothing in the document proves this, so no check reports the field.
+The field ``method`` says how a capacity was found. The document does not prove the method, so no check reports
+it.
 """
 
 from collections.abc import Mapping, Sequence

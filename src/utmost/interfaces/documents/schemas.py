@@ -64,7 +64,7 @@ def schema(kind: DocumentKind) -> Schema:
             "any" for every document that has a field ``kind``, which chooses its schema.
 
     Returns:
-        The schema as JSON values. It refers to no other file.
+        The schema as JSON values. The schema refers to no other file.
 
     Raises:
         OutOfRange: if ``kind`` is not one of `DocumentKind`.

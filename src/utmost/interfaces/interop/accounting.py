@@ -27,7 +27,7 @@ Masses = dict[Any, float]
 def privacy_loss_distribution(distribution: Distribution, cells: int = 1, *, discretization: float = 1e-4) -> Any:
     """Return the privacy loss distribution of noise on ``cells`` cells, each changed by at most the sensitivity.
 
-    It is computed from the worst pair: the distribution, and its copy shifted by the sensitivity. Outcomes with the
+    Losses are computed for the worst pair: the distribution, and its copy shifted by the sensitivity. Outcomes with the
     same loss form one class. For a distribution on the reals, the function uses the distribution of the integers that
     are drawn on its grid. Beyond 4096 classes of a geometric distribution, or 65536 outcomes of another one, outcomes
     are joined, with their largest loss. The result errs upwards, up to the rounding of float64.

@@ -117,7 +117,7 @@ class RemoteLedger:
 
     @property
     def identity(self) -> None:
-        """Always None, because two clients may be connected to one service."""
+        """None: a client does not know whether another client is connected to the same ledger."""
 
     def levels(self, name: str, version: int | None = None) -> tuple[Level, ...]:
         """Return the levels that the token is shown, smallest first: published ones, and its owner's noisier copies."""

@@ -1,9 +1,9 @@
 """Store the records of a service (tokens, proposals, trail) beside its ledger, encrypted and with a MAC.
 
-A document is JSON under a kind and a name. It is encrypted, padded to 512 bytes times a power of two, and has a MAC
-over kind, name and ciphertext. So whoever has the database without the ledger's key can read no owner, reason or
-request, and can make or change no record. They can replace a record by an *older* copy of it: a witness detects this
-for the ledger, but nothing detects it for these records, as the security page says.
+A document is JSON under a kind and a name. Each document is encrypted, padded to 512 bytes times a power of two, and
+has a MAC over kind, name and ciphertext. So whoever has the database without the ledger's key can read no owner, reason
+or request, and can make or change no record. But an *older* copy of a record can be put in its place: a witness detects
+this in the ledger, and nothing detects it in these records, as the security page says.
 
 Records are in a file beside an SQLite ledger (``releases.db.service``, mode 0600), and in a separate table in a
 PostgreSQL database.

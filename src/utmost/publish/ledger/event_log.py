@@ -157,8 +157,8 @@ class EventLog:
         """Return the stored answer, or draw a new one, in as few transactions as possible.
 
         Args:
-            work: Function of a transaction and a flag, True if the function may draw. It returns None if no answer is
-                stored and the flag is False.
+            work: Function of a transaction and a flag, True if the function may draw. The function returns None if no
+                answer is stored and the flag is False.
             look: Whether the answer may be stored already; it is then first looked up without a lock.
         """
         answer = self.read(lambda transaction: work(transaction, False), settle=True) if look else None

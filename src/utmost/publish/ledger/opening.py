@@ -328,7 +328,7 @@ def read_sealed(path: str | Path, name: str, key: bytes, *, version: int | None 
 
     Returns:
         The answer at the level, with a table of the published kind if its package is installed, else a dict of arrays.
-        This answer has no `Answer.release`, since one key reads one level.
+        The answer has no `Answer.release`, since one key reads one level.
 
     Raises:
         KeyRefused: if the key decrypts no level, or if a public fact or a block has been changed.

@@ -217,7 +217,7 @@ def answer_more(
 
 
 def check_answerable(transaction: Transaction, answers: Sequence[tuple[Published, Level]]) -> None:
-    """Check that noise and history of each release allow its further level, and that the budgets allow all of them."""
+    """Check that noise and history of each release allow its new level, and that the budgets allow all new levels."""
     for release, level in answers:
         release.noise.check_level(level)
         if release.spent < level and not release.relaxable:

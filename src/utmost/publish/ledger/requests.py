@@ -73,7 +73,7 @@ class PublishRequest:
         return facts_of(self)
 
     def lasting_facts(self) -> dict[str, Any]:
-        """Return the facts that a repeated request must keep: its own and those of its promise, in one mapping."""
+        """Return the facts that a repeated request must keep: its fields and those of its promise, in one mapping."""
         facts = facts_of(self)
         promise = {name: fact for name, fact in facts["promise"].items() if name not in ("drop", "keyed_by_id")}
         return {name: fact for name, fact in facts.items() if name not in _OF_ONE_CALL} | promise

@@ -339,7 +339,7 @@ class State:
         return [self.releases.get(version) or self.mechanisms[version] for version in versions]
 
     def relation(self, dataset: str) -> str | None:
-        """Return the neighbouring relation that the levels of a dataset protect; None if no budget of it is spent."""
+        """Return the neighbouring relation that the levels of a dataset protect; None if it has spent nothing."""
         item = self.first.get(dataset)
         # Each release was checked against the first one, so that all have the same relation.
         return None if item is None else (self.releases.get(item) or self.mechanisms[item]).relation

@@ -158,7 +158,7 @@ def history(transaction: Transaction, name: str | None, dataset: str | None) -> 
 
 
 def _concerns(event: Event, name: str | None, dataset: str | None, state: State) -> bool:
-    """Whether an event is about the release ``name`` and the dataset ``dataset``; None stands for all of them."""
+    """Whether an event is about the release ``name`` and the dataset ``dataset``; None stands for any."""
     facts = event.facts
     if name is not None and facts.get("name") != name:
         return False

@@ -1,7 +1,7 @@
 """Independent noise for each cell of a table; cells are integers, amounts in steps, or reals on a grid.
 
-`CellNoise` has answers at every level. It is geometric noise (Laplace noise for reals), whatever the sensitivity, since
-only geometric noise and half-step staircases (`half_step=True`) can be relaxed without loss. `OnceCells` is the
+`CellNoise` has answers at every level. `CellNoise` is geometric (Laplace noise for reals), whatever the sensitivity,
+since only geometric noise and half-step staircases (`half_step=True`) can be relaxed without loss. `OnceCells` is the
 staircase of least error at one level, for a release without history.
 """
 

@@ -5,8 +5,8 @@ of its kind. Exact numbers are text; floats are JSON numbers, which round-trip e
 refused.
 
 A reader parses the fields that do not follow from others, computes all other fields again, and compares: a missing,
-unknown or different field is refused. A `Form` reads and writes designs, plans or promises; a `StatementForm` does so
-for statements of one kind. No other code compares fields.
+unknown or different field is refused. A `Form` reads and writes designs, plans or promises; a `StatementForm` reads
+and writes statements of one kind. No other code compares fields.
 """
 
 import json

@@ -231,10 +231,9 @@ class CellNoiseAtLevel(Display):
     def theorem(self) -> str:
         """The optimality theorem of the drawn noise, with its scope.
 
-        The theorem covers all cells together only if an individual changes one cell. In this case, the noise of each
-        single cell satisfies the whole level in any private mechanism, so that the costs of all cells have the least
-        sum if the cost of each cell is least. If an individual changes more cells, dependent noise may have a smaller
-        cost.
+        The theorem covers all cells together only if an individual changes one cell. The noise of each single cell
+        then satisfies the whole level in any private mechanism, so that the costs of all cells have the least sum if
+        the cost of each cell is least. If an individual changes more cells, dependent noise may have a smaller cost.
 
         >>> cell_noise_at(epsilon=2, unit=Unit(1, 1), numbers="reals", grid=8).theorem
         'in steps of 8, no other noise that is added to integers has a smaller expected cost, for every cost that never

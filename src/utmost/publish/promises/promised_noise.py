@@ -1,7 +1,7 @@
 """The base classes of every kind of noise in a promise: `PlannedNoise` for one level, `Noise` for all levels.
 
 A kind of noise is one class in one file: cells (`cell_noise`), the sums of a plan (`sum_noise`), points of the plane
-(`point_noise`). Such a class says which columns get noise, how much noise at each level, and how an answer is drawn and
+(`point_noise`). The class says which columns get noise, how much noise at each level, and how an answer is drawn and
 stated. Ledger, service and command line use only these base classes; `noise_kinds` lists the kinds.
 """
 

@@ -21,8 +21,8 @@ _NEAR, _FAR = 1e-12, 1e9  # metres
 class TangentPlane(Display):
     """The plane that touches the ellipsoid WGS84 at a place; positions are projected orthogonally onto this plane.
 
-    No projection of the earth preserves all distances. This projection increases none: a straight line between two
-    positions is at most as long as the path along the ground, and its projection at most as long as the line. So a
+    No projection of the earth preserves all distances. This projection increases no distance: a straight line between
+    two positions is at most as long as the path along the ground, and its projection at most as long as the line. So a
     mechanism with a level for each ``per`` metres in the plane has this level for each ``per`` metres on the ground,
     too, for all positions. At a distance d from the place, lengths are shorter by at most 1 - cos(d / 6 371 km): 0.012
     % at 100 km, 1.2 % at 1 000 km.

@@ -57,7 +57,7 @@ class NoiseTogetherAtLevel(Display):
     Attributes:
         level: Level of the whole release.
         unit: Unit of privacy: one individual changes the cells of one row, in all released columns, and no other cell.
-            It has ``nonnegative`` only if the noise depends on this property.
+            The unit has ``nonnegative`` only if the noise depends on this property.
         way: Kind of noise, and its distribution for each group of columns.
         columns: Released columns, in the order of the groups.
         halves: "toss" if multiples of 1/2 are rounded at random, "keep" if they are not rounded.

@@ -118,7 +118,7 @@ class Until(Display):
         return f"{float(100 * self.share):g} %"
 
     def check_noise(self, noise: PlannedNoise) -> None:
-        """Check that a release with this noise can try several levels, with valid margins where it stops.
+        """Check that a release with this noise can try several levels, and that margins hold at the level of the stop.
 
         Raises:
             Unsupported: if the noise is neither of single cells nor by a plan.

@@ -128,7 +128,7 @@ _SILENT = 10.0  # seconds between two lines in a pipe or a log
 
 @contextmanager
 def logged_progress(what: str) -> Iterator[Report]:
-    """Show a progress bar; without one, print a line on standard error if code must be compiled (ten seconds)."""
+    """Show a progress bar; without one, print a line on standard error if code must be compiled, in ten seconds."""
     line = ScreenText("Compiling this search, once on this machine: this takes some ten seconds", style="dim")
     console = screen(stderr=True)
     with (

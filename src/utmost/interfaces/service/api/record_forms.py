@@ -1,8 +1,8 @@
 """Base class of the records of a service: a field is declared once, for storage, answers and the API description.
 
-A record is a frozen dataclass. It is stored under its name, as JSON of its other fields. It is sent as the same JSON
-with its name, without the fields that are `HIDDEN`. Exact numbers and levels are text, so that no JSON reader rounds
-them. Each kind of field has an example; the example of an answer is composed of those of its fields.
+A record is a frozen dataclass. A record is stored under its name, as JSON of its other fields. A record is sent as the
+same JSON with its name, without the fields that are `HIDDEN`. Exact numbers and levels are text, so that no JSON reader
+rounds them. Each kind of field has an example; the example of an answer is composed of those of its fields.
 """
 
 from collections.abc import Callable, Iterable, Mapping

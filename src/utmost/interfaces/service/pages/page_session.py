@@ -1,7 +1,7 @@
 """Identify the viewer of a page by a cookie that no script can read, and accept forms of this service's pages only.
 
-The cookie contains a token, or the secret of a session of an OpenID sign-in. It is sent to this site only
-(SameSite=Strict), hidden from scripts (HttpOnly), and over TLS never sent unencrypted (Secure, with a name that a
+The cookie contains a token, or the secret of a session of an OpenID sign-in. The cookie is sent to this site
+only (SameSite=Strict), hidden from scripts (HttpOnly), and over TLS never sent unencrypted (Secure, with a name that a
 neighbouring site cannot set). Every form has a MAC of the cookie, so that a page of another site can send no form.
 Before the sign-in the cookie contains a random number, so that nobody can be signed in as another person without
 noticing.

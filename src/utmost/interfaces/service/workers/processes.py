@@ -1,10 +1,10 @@
 """Run the computations of pages in worker processes, limited in number and time, with a queue of limited length.
 
-A worker is a program, not a copy of the server. It starts on first use, has neither the key in its memory nor anything
-in its environment that leads to the ledger, and serves one request after another. It is ended after a time limit, so
-that no request can block the server.
+A worker is a program, not a copy of the server. A worker starts on first use, has neither the key in its memory nor
+anything in its environment that leads to the ledger, and serves one request after another. After a time limit a worker
+is ended, so that no request can block the server.
 
-It communicates over its own channel, on which no library prints; its standard output is discarded. Requests and
+A worker communicates over its own channel, on which no library prints; its standard output is discarded. Requests and
 answers have numbers: a worker that sends anything else is ended, and its output ignored.
 """
 
