@@ -30,8 +30,8 @@ class Counting:
             the values, see `Plan`.
         neighbours: Neighbouring relation, "add-remove" or "change-one", see `Unit`.
         key: Key of the hashes: 16 bytes or more, or the path of a file with the key, such as a recipe's secret file.
-            With the same key, the same events keep the same cells. If the key is None, it is made of new random bytes.
-            The proof of privacy needs neither a secret key nor a good hash; but whoever knows the key can invent
+            With the same key, the same events keep the same cells. If the key is None, new random bytes are used. The
+            proof of privacy needs neither a secret key nor a good hash; but whoever knows the key can invent
             identifiers of persons such that chosen cells of these persons are kept.
 
     Raises:

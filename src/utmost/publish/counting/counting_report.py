@@ -21,7 +21,7 @@ _SUM_BOUNDS = "per_cell, most_events or in_total"
 
 @dataclass(frozen=True, slots=True)
 class CountingReport:
-    """True numbers of events that were counted, clipped, removed and left out. No published file contains them."""
+    """True numbers of events counted, clipped, removed and left out. No published file contains these numbers."""
 
     notice: ClassVar[str] = "Confidential, for the curator only: true counts, which no published file contains."
 

@@ -28,7 +28,7 @@ def declared_domain(domain: Any, by: Any) -> Domain:
 
 
 def chosen_axes(domain: Domain, by: Any) -> list[Axis]:
-    """Return the axes that ``by`` (--by) names, in the order of ``by``; all axes if it is None."""
+    """Return the axes that ``by`` (--by) names, in the order of ``by``; all axes if ``by`` is None."""
     if by is None:
         return list(domain.axes)
     known = dict(zip(domain.columns, domain.axes, strict=True))

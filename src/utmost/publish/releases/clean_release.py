@@ -62,8 +62,8 @@ class CleanTable(Display):
         gap: Bound on the amount by which ``objective`` exceeds its least value over cells >= 0; proved up to rounding
             of floats.
         residual: Bound on the Euclidean distance between all cells before rounding and the exact minimiser; the
-            certificate proves it exactly. No cell is farther than this from its value in the minimiser. If the measured
-            sums do not determine the cells, the bound holds for the sums of each measured marginal instead.
+            certificate proves it exactly. No cell is farther than this bound from its value in the minimiser. If the
+            measured sums do not determine the cells, the bound holds for the sums of each measured marginal instead.
         facts_moved: The exact minimiser satisfies public sums that differ from the given ones by at most this number; 0
             without public facts.
         exact_rounding: Whether every measured sum was rounded to an adjacent integer.

@@ -448,7 +448,7 @@ def release_detailed(
 
     Raises:
         OutOfRange: if ``first`` is not strictly between 0 and 1, or as for `DetailRule`.
-        Unsupported: as for `DetailRule.counted`; it is raised before anything is drawn.
+        Unsupported: as for `DetailRule.counted`; this error is raised before anything is drawn.
 
     Source: adaptive composition; proofs/theory/workloads.md, "Two stages".
 

@@ -1,7 +1,7 @@
 """Estimates of a release by a plan: each is a number with its margin, rounded for printing.
 
-An estimate is an exact rational function of the noisy sums. The number of its decimals depends on the distribution of
-its error, never on its value, and the printed margin includes the rounding error.
+An estimate is an exact rational function of the noisy sums. The number of decimals of an estimate depends on the
+distribution of its error, never on its value, and the printed margin includes the rounding error.
 """
 
 import math

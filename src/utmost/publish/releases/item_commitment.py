@@ -138,8 +138,8 @@ class ItemCommitment:
 class CommitmentKey:
     """The key, the columns and the lattice with which a worker commits to its rows.
 
-    The driver sends this object to every worker, so it can be pickled. It computes no noise. Whoever has it can test a
-    guess of a row against the commitment in a ledger, so it must be protected like the data.
+    The driver sends this object to every worker, so it can be pickled. It computes no noise. Whoever has the object can
+    test a guess of a row against the commitment in a ledger: protect the object like the data.
 
     Attributes:
         secret: 32 bytes, never shown in a repr or a message.

@@ -1,7 +1,8 @@
 """Tables with the noise of another tool: margins from the declared noise, and the same methods as an answer.
 
 utmost drew no noise and gives no guarantee: any sentence about privacy is a claim of the other tool. The margins hold
-if the noise is as declared and independent in each cell, and if the values were not changed after it was added.
+if the noise is as declared and independent in each cell, and if the values were not changed after the noise was
+added.
 """
 
 from collections.abc import Mapping, Sequence
@@ -181,8 +182,8 @@ class NoisyTable(SavedTable):
     """A table to which another tool added noise, with margins from the declared noise; made by `noisy_table`.
 
     A noisy table has the methods of an `Answer`, but no guarantee of utmost: ``guarantee`` names the source. Margins
-    hold if the noise is as declared and independent in each cell, and if the values were not changed after it was
-    added.
+    hold if the noise is as declared and independent in each cell, and if the values were not changed after the
+    noise was added.
 
     Attributes:
         table: Table, with ``<name>_margin`` after each noisy column.

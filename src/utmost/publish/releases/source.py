@@ -190,7 +190,7 @@ def checked_source(table: Any, rows: Any, promise: Promise, read: ReadColumn, *,
 def new_source(table: Any, promise: Promise, rows: Any = None) -> Source:
     """Read a table for a ledger by `checked_source`, values as numbers of noise steps; check sizes and column names.
 
-    Pass ``rows`` if they have been read already.
+    Pass ``rows`` if the rows of the table have been read already.
     """
     noise, rows = promise.lasting_noise, promise.rows_of(table) if rows is None else rows
     noise.check()

@@ -1,8 +1,8 @@
 """The tables of answers before any noise is drawn, with -1 in place of each released value.
 
-The writer of a file is tried on such a table before anything is spent: labels and names that it refuses are then
-refused in time. The value is -1 because released values can be negative, and writers of text look only at the sign of a
-number.
+The writer of a file is tried on such a table before anything is spent: labels and names that the writer refuses are
+then refused in time. The value is -1 because released values can be negative, and writers of text look only at the sign
+of a number.
 """
 
 from collections.abc import Iterable, Mapping

@@ -73,7 +73,7 @@ class BoundCosts(Display):
     Attributes:
         name: Name of the bound: "at_most", "per_cell" or "in_total".
         rows: Costs of each bound, in ascending order of the bounds.
-        beyond: Number of persons beyond the largest bound, with a margin if it comes from a release.
+        beyond: Number of persons beyond the largest bound, with a margin if this number comes from a release.
         level: Privacy level of the tables to be published.
         paid: Privacy level at which the contributions were released; None if they are public.
         confidence: Confidence of each single margin of error.

@@ -467,7 +467,7 @@ def _along(
 
 
 def _crossing(domain: Domain, places: Iterable[int], by: Any) -> tuple[Marginal, dict[int, int]]:
-    """Return the marginal ``by`` and its labels as `narrowed` does; refuse it if it has an axis of ``places``."""
+    """Return the marginal ``by`` and its labels as `narrowed` does; refuse a marginal with an axis of ``places``."""
     marginal, only = narrowed(domain, by)
     if any(marginal[place] < len(domain.axes[place].levels) for place in places):
         raise OutOfRange(

@@ -100,7 +100,7 @@ class CleanCertificate:
 
 @dataclass(frozen=True, slots=True)
 class CleanProof:
-    """The bounds on the errors of a clean table that its certificate proves."""
+    """The bounds on a clean table's errors that the table's certificate proves."""
 
     residual: Fraction  # bound on |x - z*|; if cells are not determined, on the measured sums of each marginal
     facts_moved: Fraction  # largest change from a public sum to B x, see the module

@@ -1,9 +1,9 @@
 """Workloads over only those levels of a domain whose groups all have the same size.
 
-Example: states with their airports, crossed with hours of the day. States have different numbers of airports, so their
-sums have no common eigenspaces with sums over airports and hours, and plans do not measure them. A workload may still
-want sums over states: each is a sum over a run of airports. Such a sum has a spectrum in the levels with groups of one
-size, and so a variance in closed form.
+Example: states with their airports, crossed with hours of the day. States have different numbers of airports, so sums
+over states have no common eigenspaces with sums over airports and hours, and plans do not measure sums over states. A
+workload may still want sums over states: each is a sum over a run of airports. Such a sum has a spectrum in the levels
+with groups of one size, and so a variance in closed form.
 """
 
 from collections.abc import Mapping

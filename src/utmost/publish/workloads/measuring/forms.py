@@ -119,7 +119,7 @@ def group_of(domain: Domain, marginal: Marginal, place: tuple[int, ...] | None =
 
 
 def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: NDArray[Any]) -> list[Fraction]:
-    """Read one of ``numbers`` for each group of a level; 0 if it has none and none of its cells is ``taken``."""
+    """Read one of ``numbers`` for each group of a level; 0 if the group has neither a number nor a taken cell."""
     # Bins that a mapping leaves out have their midpoints. A list has a number for each label, or for each label taken.
     labels = [str(label_text(label)) for label in axis.labels[level]]
     counted = [bool(any(group)) for group in np.split(np.asarray(taken), axis.group_starts(level)[1:])]
@@ -199,7 +199,7 @@ def stand_for_bins(domain: Domain, name: str, where: Where) -> bool:
 
 
 def _selection_of_known(axis: Axis, level: int, known: Sequence[Fraction | None]) -> str:
-    """Write an argument of `Domain.selection` that selects the labels whose number is known; "" if it would be long."""
+    """Write an argument of `Domain.selection` for the labels whose number is known; "" if the argument is long."""
     places = [place for place, number in enumerate(known) if number is not None]
     starts = [*axis.group_starts(level).tolist(), axis.size]
     is_run = bool(places) and places == list(range(places[0], places[-1] + 1))

@@ -14,8 +14,8 @@ cells, m = min(k, n), and b = min(m, n - m). The loss is
     change-one, nothing negative      max(m (R + e_0), (m + b) R + (m - b) e_0)
     change-one, everybody in m cells  2b R
 
-If the sum of the changes of all cells is at most P, and P/s < m, then m is P/s; it need not be an integer. The loss of
-change-one is attained if the old record adds -c to the cells, and the new one adds c. If nothing is negative, a
+If the sum of the changes of all cells is at most P, and P/s < m, then m is P/s, which need not be an integer. The loss
+of change-one is attained if the old record adds -c to the cells, and the new one adds c. If nothing is negative, a
 replaced record leaves b cells and enters m others, so the total changes by m - b only. The proofs are in
 proofs/theory/workloads.md.
 """

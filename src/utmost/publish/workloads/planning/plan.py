@@ -358,8 +358,8 @@ class Plan(Display):
     def levels(self, level: Level) -> dict[Marginal, Level]:
         """For each measured marginal, return the level of the noise on each of its sums.
 
-        Each level is for a change of a sum by the unit's sensitivity. For hat functions of spacing s it is for a change
-        by s times the sensitivity.
+        Each level is for a change of a sum by the unit's sensitivity. For hat functions of spacing s the level is for a
+        change by s times the sensitivity.
 
         >>> from utmost.exact import level
         >>> plan = Plan(Domain(sex=["men", "women"]), Unit(1, 2), {"sex": "3/4", "": "1/4"})

@@ -255,7 +255,7 @@ def _two_chains(marginals: list[Marginal]) -> list[list[Marginal]]:
 
 
 def is_two_chains(marginals: list[Marginal]) -> bool:
-    """Whether no three marginals are pairwise incomparable: by Dilworth's theorem they then form two chains."""
+    """Whether no three marginals are pairwise incomparable: then the marginals form two chains (Dilworth's theorem)."""
     return not any(
         all(_are_incomparable(*pair) for pair in combinations(three, 2)) for three in combinations(marginals, 3)
     )

@@ -5,8 +5,8 @@ marginal are disjoint, so A D A' has a diagonal block for each marginal. The lar
 gradients solve for the others: a step takes about fifty passes over the cells, and dozens of passes over a matrix of
 groups. A general solver would factorize the whole matrix.
 
-No product uses a library of linear algebra, because its order of summation depends on the processor. Whoever verifies a
-clean table computes it again, and must find the same one of many equal optima.
+No product uses a library of linear algebra, because in such a library the order of summation depends on the processor.
+Whoever verifies a clean table computes it again, and must find the same one of many equal optima.
 """
 
 import math
