@@ -255,7 +255,7 @@ class Path(Display):
 
     Attributes:
         start: Smallest epsilon of the path, per unit.
-        jumps: Jumps, in no order.
+        jumps: Jumps of the path, in no particular order.
 
     >>> from utmost.exact import level
     >>> path = Path(level(alpha="1/2"), (Jump(3, Interval.of(0, 8)), Jump(-1, Interval(128, 129, 8))))

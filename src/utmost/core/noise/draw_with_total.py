@@ -3,7 +3,6 @@
 Let S be the sum of the noise N of n cells, M the separate noise of the total, and w in [0, 1] the weight of the
 separate total. The cells absorb the difference of the two totals: let D be w (M - S), rounded to one of the two nearest
 integers at random such that the mean is unchanged. Cell i has the noise N_i + D / n, rounded at random in the same way,
-
 so that the cells are integers and add up to the average (1 - w) S + w M of both totals. The data cancel in M - S, so
 the noise of the cells does not depend on the data. The result is computed from two answers, so its epsilon is the sum
 of their two levels.

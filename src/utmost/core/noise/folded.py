@@ -244,9 +244,7 @@ def edge_count(cost: ReadCost) -> int:
 
 
 def integer_edges(cost: ReadCost, period: int) -> NDArray[np.int64]:
-    """Integers from 0 to a period: all of them, or a selection that is denser near 0 if there are more than
-    `edge_count`.
-    """
+    """All integers from 0 to a period if it is at most `edge_count`, else a selection of them that is denser near 0."""
     n = edge_count(cost)
     if n >= period:
         return np.arange(period + 1)

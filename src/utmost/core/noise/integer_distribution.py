@@ -119,7 +119,7 @@ class IntegerDistribution(Distribution):
         return Points.of(x).answer(lambda n: self._log_mass(abs(n)), None, elsewhere=-np.inf)
 
     def cdf(self, x: Any) -> Any:
-        """P(X <= x) for any real x. It raises the same exceptions as `pmf`."""
+        """P(X <= x) for any real x. This method raises the same exceptions as `pmf`."""
         return self._at_most(x, mirrored=False)
 
     def ccdf(self, x: Any) -> Any:

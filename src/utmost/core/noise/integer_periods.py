@@ -101,8 +101,8 @@ class IntegerPeriods:
         return math.exp(total - float(width) + math.log1p(-math.exp(-self.epsilon)))
 
     def _gain(self, coefficient: Coefficient, r: int) -> float:
-        """The log of phi / (b psi), which has the sign of M(r) - V(r). If ``coefficient`` returns a lower or an upper
-        bound of c_k, the result is such a bound, too.
+        """The log of phi / (b psi), with the sign of M(r) - V(r); bounds of c_k from ``coefficient`` bound it on their
+        side.
         """
 
         def terms() -> Iterator[Term]:

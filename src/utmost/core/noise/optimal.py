@@ -72,8 +72,8 @@ def relaxable_noise(
 
     The candidates on the integers are geometric noise and the half-step staircase (whose period is odd, so that an even
     sensitivity is increased by one). On the reals the candidates are Laplace noise and the staircase with gamma = 1/2.
-    Better noise that can be relaxed may exist. It takes the arguments of `optimal_noise`, and raises the same
-    exceptions.
+    Better noise that can be relaxed may exist. This function takes the arguments of `optimal_noise`, and raises the
+    same exceptions.
 
     >>> relaxable_noise(1), relaxable_noise(1, 5), relaxable_noise("1/10", 5)
     (Geometric(epsilon=1, sensitivity=1), DiscreteStaircase(epsilon=1, sensitivity=5, step=3),

@@ -69,7 +69,7 @@ class RealDistribution(Distribution):
         return self._upper_quantile(q)
 
     def expected_cost(self, cost: Cost) -> float:
-        """E L(X), in closed form for moments of integer order. It raises the same exceptions as
+        """E L(X), in closed form for moments of integer order. This method raises the same exceptions as
         `IntegerDistribution.expected_cost`.
         """
         if isinstance(cost, Moment) and cost.is_integer:

@@ -1,11 +1,11 @@
 """Trade-off curves of the best tests that distinguish noise from its shifted copy, for every additive noise.
 
-**Staircase shapes.** Every such distribution has a density that is constant on a first step of half-width gamma and on
-further steps of width 1, each b times as high as the one before: f(x) ~ b^floor(|x| + 1 - gamma), in units of the
-width. Noise on the integers has this shape if each probability is spread over an interval of width 1 around its
-integer: the discrete staircase of step r and sensitivity D has gamma = (2r-1)/(2D), and two-sided geometric noise has
-width 1 and gamma = 1/2. The likelihood ratio of the copy shifted by s, f(x-s)/f(x), is always a power b^-j. Call j the
-class of the outcome x. The class lies between -(n+1) and n+1 for n = floor(s).
+**Staircase shapes.** Every distribution with a staircase shape has a density that is constant on a first step of
+half-width gamma and on further steps of width 1, each b times as high as the one before: f(x) ~ b^floor(|x| + 1 -
+gamma), in units of the width. Noise on the integers has this shape if each probability is spread over an interval of
+width 1 around its integer: the discrete staircase of step r and sensitivity D has gamma = (2r-1)/(2D), and two-sided
+geometric noise has width 1 and gamma = 1/2. The likelihood ratio of the copy shifted by s, f(x-s)/f(x), is always a
+power b^-j. Call j the class of the outcome x. The class lies between -(n+1) and n+1 for n = floor(s).
 
 **Any symmetric noise on the integers.** Let p never grow with |x|, and s >= 0. If p(x - s) > e^epsilon p(x), x lies
 right of s/2: the copy is more likely only on the right. So a larger shift is easier to detect: for the best event S at

@@ -113,8 +113,8 @@ class SignedCells(Display):
 
     @property
     def changes(self) -> list[tuple[tuple[int, ...], Fraction]]:
-        """The certificate of ``charge``: each corner of the set of possible changes, and the fraction of the level that
-        this change spends.
+        """The certificate of ``charge``: pairs of an extreme change by one individual and the fraction of the level
+        that this change spends.
         """
         return changes_of_rows(self.rows, self.shares, nonnegative=self.nonnegative)
 
@@ -167,7 +167,7 @@ def charge_of_rows(rows: SignedRows, shares: Sequence[Fraction], *, nonnegative:
 def changes_of_rows(
     rows: SignedRows, shares: Sequence[Fraction], *, nonnegative: bool
 ) -> list[tuple[tuple[int, ...], Fraction]]:
-    """The certificate of a charge: each corner of the set of possible changes, and the fraction of the level that this
+    """The certificate of a charge: pairs of an extreme change by one individual and the fraction of the level that this
     change spends.
     """
     common = lcm(*(share.denominator for share in shares))

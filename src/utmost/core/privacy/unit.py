@@ -56,8 +56,8 @@ class Unit(PickledByFields):
         amount: `Amount` that is summed, or whose distinct values are counted; None for counts, and for numbers without
             a name.
         nonnegative: Whether one individual's presence **lowers no cell**, as for counts, and for sums of amounts
-            between 0 and the sensitivity. A plan may then use a larger epsilon for each sum under "change-one", because
-            a replaced record lowers some cells and raises others.
+            between 0 and the sensitivity. If True, a plan may use a larger epsilon for each sum under "change-one",
+            because a replaced record lowers some cells and raises others.
         in_total: Largest sum of the changes of all cells, at least the sensitivity; None for cells times sensitivity.
             A smaller ``in_total`` gives each cell in a plan a larger budget share.
         exactly: Whether **every** individual's changes reach these bounds: everybody changes ``cells`` cells by the

@@ -36,7 +36,7 @@ def places_on(
     axis: Axis, name: str, general: Spelling = PLAIN_SPELLING, zeros: LeadingZeros | None = None
 ) -> PlaceReader:
     """Return a function from a column to the position of each cell among the values of an axis; cells without a value
-    get a negative code.
+    get a negative number instead.
     """
     labels = {label_text(label): place for place, label in enumerate(axis.labels[0])}
     if any(map(is_missing, labels)):

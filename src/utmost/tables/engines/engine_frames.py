@@ -77,8 +77,8 @@ class EngineFrame(Protocol):
         """
 
     def added_up_by(self, column: str, work: RowsMap, schema: Any) -> Batches:
-        """Yield batches of sums. Each call of ``work`` gets all rows that have certain values of the column, however
-        many.
+        """Yield batches of sums. Each call of ``work`` is for some values of the column, and gets every row with one of
+        these values.
         """
 
 

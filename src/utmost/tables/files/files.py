@@ -154,7 +154,7 @@ def write_text(table: Any, file: BinaryIO, delimiter: str = ",") -> None:
 
 
 def write_rows(names: list[str], rows: Iterable[list[str]], file: BinaryIO, path: Path) -> None:
-    """Write rows under their names as text into an open file that will be named ``path``."""
+    """Write the names of columns and rows of cells as text into an open file that will be named ``path``."""
     _write_pieces(csv_table.pieces_of(names, rows, csv_table.delimiter_of(path)), file)
 
 

@@ -1,4 +1,4 @@
-"""TOML files, read as strictly as JSON files, and written from the same values."""
+"""TOML files, read as strictly as JSON files, and written from the values that reading returns."""
 
 import json
 import tomllib
