@@ -210,7 +210,7 @@ def largest_power(ptype: PrivacyType) -> Fraction:
 
 
 def _uniform_value(ptype: PrivacyType, kind: CapacityKind, sign: int) -> ValueBounds:
-    """Return bounds of n / s, the value of the mechanism alpha^(sign d) / s, whose rows of powers have the sum s."""
+    """Return bounds of n / s, the value of the mechanism alpha^(sign d) / s, where s is the sum of a row of powers."""
     profile = distance_profile(ptype.space)
     if profile is None:
         raise PromiseBroken("every secret must have the same distances to the others", came=ptype.space)

@@ -47,8 +47,8 @@ def geometric_channel(size: int, epsilon: Number | Level | None = None, *, alpha
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeometricMatrix(Display):
-    r"""The matrix G of `geometric_channel`, whose entries are not stored: products of G or its inverse with m columns
-    take O(n m).
+    r"""The matrix G of `geometric_channel`, without stored entries: products of G or its inverse with m columns take
+    O(n m).
 
     G = E diag(c) with E[i, j] = alpha^|i-j|, and E^{-1} = T / (1 - alpha^2) is tridiagonal: T has -alpha beside the
     diagonal; on the diagonal it has 1 at both ends and 1 + alpha^2 elsewhere. So G^{-1} = diag(1/c) T / (1 - alpha^2).
@@ -239,8 +239,8 @@ def unbounded_geometric_channel(
 def renormalised_geometric_channel(
     size: int, epsilon: Number | Level | None = None, *, alpha: Number | None = None
 ) -> Channel:
-    """Return the channel on the counts 0, ..., n with rows proportional to alpha^|i-j|, which does not satisfy the
-    given level.
+    """Return the channel on the counts 0, ..., n with rows proportional to alpha^|i-j|; it does not satisfy the given
+    level.
 
     **This channel does not satisfy its nominal level for n >= 2**, because the rows of powers have different sums. The
     true epsilon of the channel is `renormalised_epsilon`. Use `geometric_channel`, which clamps noise and satisfies the
@@ -295,8 +295,8 @@ def laplace_channel(
     Args:
         size: Number of counts, n + 1 >= 1.
         epsilon, alpha: Privacy level, as epsilon or as alpha.
-        thresholds: Increasing numbers; 1/2, 3/2, ..., n - 1/2 when left out, which rounds the response to the nearest
-            count in the range.
+        thresholds: Increasing numbers; when left out, they are 1/2, 3/2, ..., n - 1/2, so that the response is rounded
+            to the nearest count in the range.
 
     Returns:
         Channel (n+1, k+1), exact if alpha^|t - i| is rational for every threshold t and count i, else float64.

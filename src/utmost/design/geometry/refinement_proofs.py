@@ -56,8 +56,9 @@ def prefers(consumer: Consumer, A: Channel, B: Channel, tolerance: float = FLOAT
     """Return whether a consumer's least expected loss is strictly smaller with channel A than with channel B.
 
     Numbers are converted to rationals exactly, and the sums are exact. If A, B and the consumer are exact, a preference
-    proves that A is no refinement of B. For float64 channels, the difference of the two losses must exceed the effect
-    of changing every entry by the tolerance. Such a difference proves that no remap of B is within the tolerance of A.
+    for A proves that A is no refinement of B. For float64 channels, the difference of the two losses must exceed the
+    effect of changing every entry by the tolerance. Such a difference proves that no remap of B is within the tolerance
+    of A.
 
     Args:
         consumer: Consumer with a prior on n secrets.

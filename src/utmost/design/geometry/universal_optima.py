@@ -208,7 +208,7 @@ def universal_mechanism(ptype: PrivacyType, loss: object) -> ExistenceVerdict:
 
     Cost: exponential in the number of secrets; irrational numbers take about 100 times as long as rationals.
 
-    Source: [fernandes2022]; its theorems 8, 10, 11, 12 and corollary 13 are instances.
+    Source: [fernandes2022]; its theorems 8, 10, 11, 12 and corollary 13 decide instances of this question.
 
     >>> from utmost.spaces import discrete
 

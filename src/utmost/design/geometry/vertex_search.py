@@ -259,7 +259,7 @@ def vertex_blocks(ptype: PrivacyType, rows: int = 1 << 16) -> Iterator[Vertices]
 
 @progress_bar("Counting vertices")
 def count_vertices(where: PrivacyType | Space) -> int:
-    """Return the number of vertices of the privacy types on a space, which does not depend on the level.
+    """Return the number of vertices of a privacy type on a space; the number is the same for every level.
 
     The essential graph is divided into blocks (biconnected components), and the result is the product of the numbers
     of vertices of the blocks. A block that is a single edge has 2 vertices, and a block of k secrets at equal distances

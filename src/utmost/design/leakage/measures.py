@@ -59,7 +59,7 @@ class Measure(Display, ABC):
     @property
     @abstractmethod
     def rises(self) -> bool:
-        """Whether the measure is a vulnerability, which observations make larger. False for an uncertainty."""
+        """Whether the measure is a vulnerability, and so made larger by observations. False for an uncertainty."""
 
     @abstractmethod
     def of_columns(self, J: Array) -> Array:

@@ -183,7 +183,8 @@ PairDistribution = dict[tuple[int, int], Fraction]
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    r"""The joint distribution of responses z1 and z2 at a lower and a higher epsilon, in which z1 depends only on z2.
+    r"""The joint distribution of a response z1 at a lower epsilon and a response z2 at a higher epsilon; given z2, the
+    response z1 does not depend on the bit.
 
     Let (b1, g1) and (b2, g2) be (one, zero) of ``lower`` and ``higher``. Then P(z1 = 1 | z2) is
 

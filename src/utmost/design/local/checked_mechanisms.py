@@ -25,7 +25,7 @@ from utmost.errors import OutOfRange, PromiseBroken, Unsupported, WrongKind
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CheckedMechanism:
-    """A mechanism with a privacy level that has been checked, from which answers can be drawn."""
+    """A mechanism from which answers can be drawn, and whose privacy level has been checked."""
 
     drawing: NamedMechanism
     level: Level  # level of one answer, for a change of the person's secret by a distance of 1

@@ -27,8 +27,8 @@ _MOST_STATES = 200
 
 @dataclass(frozen=True, slots=True)
 class CommonMembers:
-    """The joint distribution of two reports, at a lower and at a higher epsilon, which depends on the number of
-    categories that both reports contain.
+    """The joint distribution of a report at a lower and a report at a higher epsilon; the probability of two reports
+    depends on the number of categories that both contain.
     """
 
     lower: CategoryReport

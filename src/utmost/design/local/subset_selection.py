@@ -170,9 +170,9 @@ def best_report(
     """Return the kind of report of one of k categories with which the estimated counts have the least variance.
 
     If each client independently sends one report at the level, and the estimates of the k counts are unbiased, no
-    mechanism has a smaller sum of the k variances for the worst categories of the clients. The report is optimal in
-    this sense exactly, and for any number of clients. The number of categories in a report is one of the two integers
-    next to k alpha/(1 + alpha), the smaller integer if both are equally good.
+    mechanism has a smaller sum of the k variances for the worst categories of the clients. The optimality of the report
+    is exact, and holds for any number of clients. The number of categories in a report is one of the two integers next
+    to k alpha/(1 + alpha), the smaller integer if both are equally good.
 
     Args:
         categories: Number k of categories, at least 2.

@@ -1,4 +1,5 @@
-"""Compute the Bayes remap of the geometric mechanism G, which is optimal by Theorem 3.1, and a dual that proves it.
+"""Compute the Bayes remap of the geometric mechanism G, and a dual that proves that the remapped mechanism is optimal
+(Theorem 3.1).
 
 **The scores** S_y(r) = sum_i p_i alpha^|i-y| l(i, r) are the posterior losses of action r after response y, not
 normalised. Two sweeps compute S = D + U: D_y = alpha D_{y-1} + p_y l(y, .) for ascending y, and U_y = alpha (U_{y+1} +
@@ -27,8 +28,8 @@ h_y = c_y S_y(a(y)), and G^{-1} is tridiagonal:
     mu_y = p_y l(y, a(y)) + alpha / (1 - alpha^2) * sum over neighbours z of y of (S_z(a(y)) - S_z(a(z))).
 
 The sum of mu equals the loss for every consumer. The remap is optimal if and only if every column of p l - mu has a
-nonnegative product with every private column, which `dual_bound` decides in O(n) for each column. So the optimal dual
-is unique, even if several actions are best for a response.
+nonnegative product with every private column; `dual_bound` decides this condition in O(n) for each column. So the
+optimal dual is unique, even if several actions are best for a response.
 """
 
 import math

@@ -1,10 +1,10 @@
 """Find the best private channel on hundreds of places (secrets) by column generation, and return its certificate.
 
-The columns of a channel, one for each action, all lie in the same cone. So the best channel consists of extreme rays of
-the cone, each assigned to its cheapest action, whose entries sum to 1 at every place. A linear program with one row for
-each place finds the rays of the best channel. Rays are generated as needed: at the prices mu of the rows, a simplex
-method on trees (`utmost.design.optima.tree_pricing`) finds the best ray of each action. When all trees are optimal,
-their flows are the multipliers that prove a lower bound.
+The columns of a channel, one for each action, all lie in the same cone. So the best channel consists of multiples of
+extreme rays of the cone, each assigned to its cheapest action; at every place, the entries of these multiples sum to 1.
+A linear program with one row for each place finds the rays of the best channel. Rays are generated as needed: at the
+prices mu of the rows, a simplex method on trees (`utmost.design.optima.tree_pricing`) finds the best ray of each
+action. When all trees are optimal, their flows are the multipliers that prove a lower bound.
 
 The float solution proves nothing. The columns of the float solution are corrected to an exactly private channel, and
 its multipliers to a feasible dual; from channel and dual the checker computes both bounds of the certificate.

@@ -51,7 +51,7 @@ def user_program(ptype: PrivacyType, consumer: Consumer, *, exactly: bool = True
 
 
 def rows_of_neighbours(ptype: PrivacyType, consumer: Consumer) -> NDArray[np.intp]:
-    """Return the indices of the rows of the program that are often tight: the privacy constraints along the edges
+    """Return the indices of those rows of `user_program` that are often tight: the privacy constraints along the edges
     between each secret and its 4 nearest secrets, and the row sums.
     """
     edges, k = ptype.space.edges, consumer.actions

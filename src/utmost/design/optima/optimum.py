@@ -125,7 +125,8 @@ class Optimum(Display, PickledByFields):
 
     @property
     def rounded(self) -> "Optimum":
-        """The design rounded to probabilities of at most 61 bits over one denominator, which satisfy the level exactly.
+        """The design with probabilities rounded to at most 61 bits over one denominator; the level holds exactly for
+        them.
 
         Use the rounded design to draw from a table of integers, for example on a phone: a level with irrational alpha
         has no such table, and exact vertices have denominators of thousands of bits. The rounded design has its own
@@ -217,7 +218,7 @@ class Optimum(Display, PickledByFields):
 
 @lru_cache(maxsize=8)
 def _drawn_from(certificate: Certificate | ConstrainedCertificate) -> Channel | GeometricMatrix:
-    """Return the channel that draws outcomes, which the certificate's `remap`, if any, turns into answers."""
+    """Return the channel that draws outcomes; the certificate's `remap`, if any, turns outcomes into answers."""
     if certificate.remap is not None:
         return GeometricMatrix(certificate.ptype.space.size, certificate.ptype.level)
     assert certificate.matrix is not None, "a design has a remap or a matrix"

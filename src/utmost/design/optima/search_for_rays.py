@@ -3,8 +3,8 @@ consists.
 
 A round starts with a price for each place (secret). For each action, a simplex method on trees
 (`utmost.design.optima.tree_pricing`) finds the best ray at these prices. When all trees are optimal, they prove a
-bound. New rays enter the linear program for the coefficients of the rays (`utmost.core.programs.many_columns`), which
-gives the next prices. All numbers are floats.
+bound. New rays enter the linear program for the coefficients of the rays (`utmost.core.programs.many_columns`). The
+solution of this program gives the next prices. All numbers are floats.
 """
 
 from collections.abc import Callable, Sequence

@@ -23,9 +23,9 @@ If the remapped geometric mechanism on counts is optimal, its dual mu is unique,
 of an optimal channel if and only if sum_x (p_x l(x, r) - mu_x) v_x = 0. Let f be the flows that `exact_flows` gives for
 action r. Then for x >= 1, v_x is alpha v_(x-1) if f_x > 0, and v_(x-1) / alpha if f_x < 0; the ratio of v_x and v_(x-1)
 is free if f_x = 0; and v = 0 unless f_0 = 0. So the possible columns r span a space whose dimension is 1 plus the
-number of x >= 1 with f_x = 0, or 0 unless f_0 = 0. The dimension of the polytope of optimal channels is the sum over
-all actions r of the dimensions of the possible columns r, minus n + 1 for the row sums. The optimum is unique if and
-only if this polytope has the dimension 0.
+number of x >= 1 with f_x = 0; if f_0 is not 0, the dimension is 0. The dimension of the polytope of optimal channels is
+the sum over all actions r of the dimensions of the possible columns r, minus n + 1 for the row sums. The optimum is
+unique if and only if this polytope has the dimension 0.
 """
 
 import math

@@ -25,9 +25,7 @@ from utmost.errors import NotAChannel, OutOfRange
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowsCurve:
-    """The trade-off curve of two rows P and Q of a channel, whose outcomes are sorted by descending likelihood ratio
-    Q/P.
-    """
+    """The trade-off curve of two rows P and Q of a channel. Outcomes are sorted by descending likelihood ratio Q/P."""
 
     # The best test with false-alarm probability p rejects P at the outcomes of largest ratio; at the last of these it
     # rejects with a probability that makes the total p. Outcomes with P = 0 come first, and cause no false alarms.

@@ -67,7 +67,8 @@ class DiscreteMetric(Metric):
 
 
 def discrete(k: int) -> Space:
-    """Return the space of k >= 1 secrets at distance 1 from each other, which the local model and sum queries use.
+    """Return the space of k >= 1 secrets at distance 1 from each other: the space of the local model and of sum
+    queries.
 
     Source: [fernandes2022], section VI-B (the metric d_D).
 

@@ -204,7 +204,7 @@ def tree(edges: Any) -> Space:
 
 
 def balanced_tree(branching: int, depth: int) -> Space:
-    """Return the tree with ``depth`` >= 1 levels below the root, in which every inner node has ``branching`` children.
+    """Return the tree that has ``depth`` >= 1 levels below the root, and ``branching`` children of every inner node.
 
     Node 0 is the root, and the children of node k are k b + 1, ..., k b + b for b = branching.
 

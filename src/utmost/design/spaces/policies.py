@@ -142,9 +142,7 @@ class Policy(Display, PickledByFields):
 
     @classmethod
     def _of_shortest_paths(cls, table: Array) -> "Policy":
-        """Return the policy with this table, which must contain the lengths of shortest paths. The table is not
-        checked.
-        """
+        """Return the policy with a table of the lengths of shortest paths; the table is not checked."""
         policy = object.__new__(cls)
         object.__setattr__(policy, "distances", frozen(table))
         object.__setattr__(policy, "labels", tuple(range(len(table))))
