@@ -64,8 +64,8 @@ def sdmx_csv(
     Raises:
         OutOfRange: if the name of a structure or component is invalid, if two components have one name, or if
             ``column`` is left out and there are several released columns.
-        BadTable: if the statement is inconsistent, or is about another table; if the table has no column of a name in
-            ``components`` or ``column``; or if two rows have the same labels.
+        BadTable: if the statement is inconsistent, or is about another table; if the table lacks a column that
+            ``components`` or ``column`` names; or if two rows have the same labels.
         Unsupported: if the release is one document (then save one of its tables).
 
     >>> import tempfile, utmost as ut

@@ -41,8 +41,8 @@ _PUBLICATION, _LISTED, _PROPOSER = "publication", "proposals", "proposer"
 
 
 def check_declared(token: Token, verb: str, request: PublishRequest) -> None:
-    """Refuse to publish for a token for some releases, unless the request has ``independent=True``: this declares that
-    no individual is in another dataset.
+    """Refuse a request to publish by a token that is for some releases only, unless the request has
+    ``independent=True``, which declares that no individual is in another dataset.
     """
     # The ledger refuses values that another dataset already has, so that the levels of one person add up. For a caller
     # with a token for some releases, that refusal would confirm guesses of other people's values. Such values

@@ -121,9 +121,9 @@ class Ledger(Persons, Accounts, Display):
                 the database can write. False makes a new ledger without a witness, permanently.
             sealed: Whether a new ledger encrypts its responses, each level under its own key.
             derived: Whether a new ledger derives its noise from the key. An older copy of the ledger then repeats its
-                answers to the same requests; with noise keyed by identifier, only if levels are requested in the same
-                order. If data changed after the copy was made, publish them under another name: equal answers show
-                equal data. Whoever has the key can remove such noise: protect the key like the data.
+                answers to the same requests; if noise is keyed by identifier, only if levels are requested in
+                the same order. If data changed after the copy was made, publish them under another name: equal answers
+                show equal data. Whoever has the key can remove derived noise: protect the key like the data.
             timeout: Seconds to wait for other writers.
             randomness: Source of random bits, the operating system's if left out; a seeded source is refused.
 

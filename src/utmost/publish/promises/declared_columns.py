@@ -40,8 +40,8 @@ def check_released(columns: Sequence[str], names: Sequence[str], id_column: str 
 def declared_columns(
     names: Sequence[str], columns: Sequence[str], public: Sequence[str], drop: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the public and the dropped columns in the table's order; refuse a column that is in none of the three
-    lists, or in several.
+    """Return the public and the dropped columns in the table's order; refuse a column that is in none of the lists
+    of released, public and dropped columns, or in several.
     """
     check_columns_exist((*public, *drop), names)
     of_lists = {said: frozenset(of) for said, of in (("columns", columns), ("public", public), ("drop", drop))}

@@ -231,7 +231,7 @@ class CellNoiseAtLevel(Display):
     def theorem(self) -> str:
         """The optimality theorem of the drawn noise, with its scope.
 
-        The theorem covers all cells together only if an individual changes one cell. The noise of each single cell
+        The theorem covers all cells together only if an individual changes one cell: the noise of each single cell
         then satisfies the whole level in any private mechanism, so that the costs of all cells have the least sum if
         the cost of each cell is least. If an individual changes more cells, dependent noise may have a smaller cost.
 

@@ -387,7 +387,7 @@ class OneWayDraw(ColumnNoise):
         domain: Domain of the counted table; the finest level of each axis is released.
         unit: Unit of privacy: a change of one cell by 1. With "change-one" it must have ``nonnegative``.
         total_share: Budget share for measuring the total separately, as for `OneDraw`.
-        table_shares: Budget shares of further tables, by the names of their levels, such as ``{"sex age": "1/10"}``;
+        table_shares: Budget shares of further tables, by the names of axis levels, such as ``{"sex age": "1/10"}``;
             the groups of these tables have independent noise. The draw gets the rest of the budget. The sums of a
             further table need not agree with the one-way tables.
 

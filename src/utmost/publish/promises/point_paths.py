@@ -1,6 +1,6 @@
 """Noise of points of the plane in a ledger: each point has a hidden path of noise, derived from the ledger's key.
 
-The path of a row is a function of the number of the row and of a key derived from the `noise_secret` of the release, in
+The path of a row is a function of the index of the row and of a key derived from the `noise_secret` of the release, in
 ledgers with drawn noise and in ledgers with derived noise. A response does not show the random clock of its path
 (proofs/theory/planar.md), so that an answer at another level cannot be computed from responses: the path is computed
 again. Every path begins at epsilon = 1 for each ``per``, whatever level is answered first. So an older copy of the
