@@ -13,8 +13,9 @@ from every_noise import DISTRIBUTIONS, EXAMPLES, ROWS
 from goodness import LEVEL, chi_square
 from kinds import concrete_classes
 from utmost.core import noise as package
+from utmost.core.noise.distribution import NO_CLAIM
 from utmost.errors import Unsupported
-from utmost.noise import DiscreteStaircase, Distribution, Geometric
+from utmost.noise import DiscreteStaircase, Distribution, Geometric, IntegerDistribution
 from utmost.privacy_types import check_promise
 from utmost.promises import DistributionNoise
 from utmost.sampling import on_grid, sample
@@ -71,6 +72,21 @@ def test_it_keeps_its_level_and_is_drawn(distribution):
     drawn = sample(distribution, 20_000)
     points = drawn if exponent is None else np.ldexp(drawn, exponent).astype(np.int64)
     assert chi_square(points, lattice.cdf) > LEVEL
+
+
+@pytest.mark.parametrize("distribution", ON_INTEGERS, ids=repr)
+def test_what_holds_for_geometric_noise_alone_is_copied_by_no_other(distribution):
+    """Margins of sums take noise that has a `ratio` for geometric noise; statements print what `theorem` claims."""
+    same = None if distribution.ratio is None else Geometric(distribution.ratio)
+    assert same is None or all(distribution.pmf(x) == same.pmf(x) for x in range(9))
+    if type(distribution) not in (Geometric, DiscreteStaircase):
+        assert (distribution.ratio, distribution.theorem) == (None, NO_CLAIM), "prove it, and name the class here"
+
+
+@pytest.mark.parametrize("distribution", ON_INTEGERS, ids=repr)
+@pytest.mark.parametrize("steps", [0, 1, 7])
+def test_a_closed_form_of_the_mean_beyond_is_the_sum(distribution, steps):
+    assert distribution.mean_beyond(steps) == pytest.approx(IntegerDistribution.mean_beyond(distribution, steps))
 
 
 @pytest.mark.parametrize("kind", ROWS)

@@ -41,6 +41,17 @@ class TwoFormulas(IntegerDistribution):
     def tail(self, arithmetic, i):
         return self.inner.tail(arithmetic, i)
 
+    # Formulas cannot tell that a ratio only tends to its supremum: such a class states it, and the limit.
+
+    def is_attained(self, distance):
+        return int(distance) == 0 or self.inner.worst_place(int(distance)) is not None
+
+    def worst_place(self, distance):
+        return super().worst_place(distance) if self.is_attained(distance) else None
+
+    def worst_level(self, distance):
+        return super().worst_level(distance) if self.is_attained(distance) else self.inner.worst_level(distance)
+
     def __repr__(self):
         return f"TwoFormulas({self.inner!r})"
 

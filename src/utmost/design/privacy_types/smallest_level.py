@@ -154,8 +154,8 @@ def check_promise(
     alpha: Number | None = None,
     shift: Number | None = None,
 ) -> None:
-    """Check that a level is the smallest one that noise satisfies: the likelihood ratios are at most e^epsilon, and one
-    ratio equals e^epsilon.
+    """Check that a level is the smallest one that noise satisfies: e^epsilon is the supremum of the likelihood ratios,
+    which one ratio attains or which the ratios approach.
 
     The level of the largest likelihood ratio is compared exactly with the claimed level. For noise on the integers, the
     probabilities at an outcome that attains the ratio are compared too: as Fractions if they are rational, else as
@@ -168,7 +168,7 @@ def check_promise(
         shift: Largest distance of neighbouring query answers; the sensitivity of the distribution by default.
 
     Raises:
-        PromiseBroken: if a likelihood ratio exceeds e^epsilon, or if no ratio attains e^epsilon, so that there is more
+        PromiseBroken: if a likelihood ratio exceeds e^epsilon, or if their supremum is smaller, so that there is more
             noise than the level needs.
 
     >>> from utmost.noise import Geometric
