@@ -1,10 +1,10 @@
 """Number cells by hashes, for a domain with so many cells that 62-bit numbers are not enough.
 
 A table of a hundred columns of ten values has 10^100 cells. Counting identifies a cell by a number of fewer than 62
-bits. In this module this number is the first bits of a keyed hash of the cell. The hash depends on the key and the cell
-only, so that the cells that are kept for a person still depend on the key and on the person's own rows only. If two
-cells have the same number, counting stops with an error: among a million cells this happens in one of two million
-tables.
+bits. In this module the number of a cell is the first bits of a keyed hash of the cell. The hash depends on the key and
+the cell only, so that the cells that are kept for a person still depend on the key and on the person's own rows only.
+If two cells have the same number, counting stops with an error: among a million cells this happens in one of two
+million tables.
 """
 
 from collections.abc import Sequence

@@ -82,8 +82,8 @@ class ReleaseFacts(Display):
         domain: Datasets that the guarantee covers, if no other field says so.
         mechanism: Mechanism, if there is no noise with margins.
         is_relaxed: Whether stored data allow answers at other levels.
-        promise: Promise of a release of a table. If the release has several promises, this is the first, since all
-            protect the same individuals.
+        promise: Promise of a release of a table. If the release has several promises, the field has the first one,
+            since all protect the same individuals.
     """
 
     _shown = ("released", "level", "unit")
@@ -236,7 +236,7 @@ class ReleaseFacts(Display):
 
     @property
     def each(self) -> str:
-        """The distance for which the level of a release of points is stated, as words to append; else empty."""
+        """The distance for which a release of points states its level, as words to append; "" for other releases."""
         measured = "Euclidean distance" if "distance" in self._noise else "distance"
         return "" if self.per is None else f" for each {self.per} of {measured}"
 

@@ -202,7 +202,7 @@ def _moments(sums: AxisSums, axis: Axis, base: int, columns: Floats) -> tuple[fl
 def hat_variances(
     workload: Workload, place: int, shares: Mapping[Marginal, Fraction], level: float
 ) -> dict[str, float]:
-    """Return the mean variance of each part's answers, in units of the variance of noise at the full level."""
+    """Return the mean variance of each part's answers, in units of the variance of noise at ``level``."""
     read_shares = np.array([float(share) for share in shares.values()])
     return {
         part.name: float(HatErrors(workload.reweighted({part.name: 1}), place, tuple(shares), level)(read_shares))

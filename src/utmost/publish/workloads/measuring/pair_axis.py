@@ -102,7 +102,7 @@ class PairAxis:
         return (*marginal[: self.place], 0, *marginal[self.place + 1 :])
 
     def split(self, marginals: Mapping[Marginal, T]) -> tuple[dict[Marginal, T], dict[Marginal, T]]:
-        """Split a mapping from marginals into two, from marginals of `rows`: one for sums, one for differences."""
+        """Split a mapping by marginals in two, for sums and for differences; both are by marginals of `rows`."""
         halves: tuple[dict[Marginal, T], dict[Marginal, T]] = ({}, {})
         for marginal, value in marginals.items():
             halves[self.is_difference(marginal)][self.of_rows(marginal)] = value

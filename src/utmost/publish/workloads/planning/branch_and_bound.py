@@ -77,7 +77,7 @@ class ErrorOfPrecisions(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """The shares r with low <= r <= high and ``spent`` r <= 1; `of` lowers ``high`` if this excludes no such r."""
+    """The shares r with low <= r <= high and ``spent`` . r <= 1; `of` lowers ``high`` if this excludes no such r."""
 
     low: Floats
     high: Floats

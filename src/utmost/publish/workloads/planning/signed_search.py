@@ -68,7 +68,7 @@ def signed_rows(
 def grouped_rows(
     cells: int, epsilon: float, *, square: bool = False
 ) -> tuple[tuple[int, ...], tuple[Fraction, ...], tuple[tuple[SignedRows, tuple[Fraction, ...]], ...]]:
-    """Split cells into groups of 1 to 5, or 7; return sizes, groups' shares of the level, and groups' rows."""
+    """Split cells into groups of 1 to 5, or 7; return the groups' sizes, shares of the level, and rows."""
     # The error of groups at shares w is the sum of c/w^2. It is least if w is proportional to c^(1/3); then it is the
     # cube of the sum of the c^(1/3). So choose the groups with the least sum of c^(1/3).
     sizes = [size for size in (*range(1, MOST_CELLS_SEARCHED + 1), LARGEST_GROUP) if size <= cells]

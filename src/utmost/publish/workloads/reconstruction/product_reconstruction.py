@@ -134,7 +134,7 @@ class ProductReconstruction:
         raise not_cleanable()
 
     def coefficients(self, marginal: Marginal, others: Sequence[int]) -> list[tuple[Marginal, Floats, int]]:
-        """Return the coefficients of the noise in a marginal's sums along its longest axis, as floats."""
+        """Return the coefficients of the measured noise in a marginal's sums along the longest axis, as floats."""
         sums = math.prod(self.domain.group_shape(marginal))
         if sums * math.prod(listed.entries for listed in self.rows.axes) > _MOST_COEFFICIENTS:
             remedy = "Use .total for single sums, or a table of fewer cells."
