@@ -370,7 +370,8 @@ REFUSED = {
     "a level twice": (["total", "RELEASE", "--where", "sex=men", "--where", "sex=women"], "sex=men,women"),
     "a range of labels": (["total", "RELEASE", "--where", "sex=a..b"], "a range needs an axis of bins"),
     "no release": (["total", "COUNTED"], "must be a release by a plan"),
-    "clean what is none": (["clean", "PLAN"], "must be a release by a plan"),
+    "clean what is none": (["clean", "PLAN"], "Name a released table, or the .json file"),
+    "a statement for its table": (["clean", "STATEMENT"], "Name the table instead"),
     "clean a label": (["clean", "RELEASE", "--want", "sex=men"], "must name columns"),
 }  # fmt: skip
 
@@ -379,6 +380,7 @@ REFUSED = {
 def test_wrong_questions_are_answered_with_what_to_do(run, counted, plan, release, words, said):
     places = {"COUNTED": counted, "PLAN": plan, "RELEASE": release, "DOMAIN": DOMAIN}
     places["TABLE"] = EXAMPLES / "berkeley_admissions.csv"
+    places["STATEMENT"] = EXAMPLES / "released_admissions.csv.json"
     code, shown, err = run(*[places.get(word, word) for word in words])
     assert code in (1, 2)
     assert shown == ""

@@ -16,6 +16,7 @@ import time
 from unittest import mock
 
 import httpx
+import numpy as np
 import pytest
 
 from running import PLAIN, called
@@ -150,7 +151,8 @@ def test_settings_of_a_file_the_environment_and_the_options(tmp_path):
             Settings.of_environment({f"UTMOST_SERVE_{name}": wrong})
     with pytest.raises(OutOfRange, match="smtp must be"):
         Settings(mail_to="a@example", mail_from="b@example", smtp="mail.example:٢٥")
-    for wrong in ({"most_bytes": "x"}, {"port": "80"}, {"demo": 1}, {"webhook": None}):
+    assert Settings(rate=np.float64(5), session_hours=8).rate == 5
+    for wrong in ({"most_bytes": "x"}, {"port": "80"}, {"demo": 1}, {"webhook": None}, {"rate": True}, {"port": True}):
         with pytest.raises(WrongKind, match=next(iter(wrong))):
             Settings(**wrong)
     assert Settings.of_environment(every) == Settings(rate=5.0, port=8001)

@@ -113,11 +113,11 @@ def read_release(
         document = read_json(file, "a release must")
         if not is_whole(document):
             kind = document.get("kind") if isinstance(document, dict) else None
-            remedy = (
-                "Release this file first, by utmost plan and utmost release."
-                if kind == "counted"
-                else "Name the table instead: its statement is found in the same folder."
-            )
+            remedy = "Name a released table, or the .json file that utmost release --out wrote for a plan."
+            if kind == "counted":
+                remedy = "Release this file first, by utmost plan and utmost release."
+            elif kind in (CLEAN_KIND, NOISY_TABLE_KIND, *STATEMENT_READERS):
+                remedy = "Name the table instead: its statement is found in the same folder."
             came = "a document without a kind" if not isinstance(kind, str) else f"a document of the kind {kind[:60]!r}"
             raise BadTable(
                 "a .json file must be a release by a plan or in two stages", came=came, where=str(file), remedy=remedy

@@ -85,7 +85,8 @@ class Settings:
     def __post_init__(self) -> None:
         for each in fields(self):
             value, kind = getattr(self, each.name), type(each.default)
-            if type(value) is not kind and not (kind is float and type(value) is int):
+            kinds = (int, float) if kind is float else kind
+            if not isinstance(value, kinds) or (isinstance(value, bool) and kind is not bool):
                 raise wrong_kind(each.name, {str: "text", bool: "True or False"}.get(kind, "a number"), value)
         for name in ("most_bytes", "few_bytes", "rate", "burst", "patience", "most_levels", "session_hours"):
             if not getattr(self, name) > 0:
