@@ -69,7 +69,7 @@ class WeightedOutcomes:
 
 
 def with_tails(costs: Array, weights: Array, tails: Tails, unit: Fraction, *, integer_steps: bool) -> WeightedOutcomes:
-    """Return the columns of the cost matrix, with one period of each tail before the first or after the last."""
+    """Return the columns of the costs, between one period of the left tail and one period of the right tail."""
     # ``costs`` are in units of the sensitivity, ``tails`` in the units of the user. With integer steps, a tail whose
     # cost increases by p/q of a unit with each outcome repeats after q outcomes, times alpha^p; otherwise it repeats
     # after one outcome.

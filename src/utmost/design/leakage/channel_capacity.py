@@ -176,7 +176,7 @@ def _extreme_rays(n: int, cuts: list[_IntegerRay]) -> list[_IntegerRay]:
 def best_of_corners(
     C: Channel, measure: LeakageMeasure, kind: CapacityKind, corners: Iterable[Array], payments: Array | None = None
 ) -> Capacity:
-    """Return the largest leakage of a channel, by a measure, at any of the given priors, with the prior that attains
+    """Return the largest leakage, by a measure, that a channel has at one of ``corners``, and the prior that attains
     it.
     """
     # On each region of priors with one best action, the additive leakage is convex and the multiplicative leakage

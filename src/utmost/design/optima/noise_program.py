@@ -38,7 +38,9 @@ ProgramRow = tuple[dict[int, Any], Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoiseProgram:
-    """The program with tails (an upper bound of the least cost of noise), or the open program (a lower bound)."""
+    """The program with tails, whose value is an upper bound of the least cost of noise, or the open program, whose
+    value is a lower bound.
+    """
 
     # The variables are the T (2w+1) numbers p_t(x) / alpha^(|x| // D), row by row, which are of similar size; the T
     # masses outside the window, which are 0 in the program with tails; and c.
@@ -63,7 +65,9 @@ class NoiseProgram:
         window: int | None = None,
         outputs: int = 1,
     ) -> "NoiseProgram":
-        """Return the program for a cost L, in Fractions if alpha is a Fraction and all costs, with tails, are exact."""
+        """Return the program for a cost L, in Fractions if alpha is a Fraction and all costs, also in the tails, are
+        exact.
+        """
         D, families = exact_integer(sensitivity, "sensitivity"), exact_integer(outputs, "outputs")
         wide = 3 * D if window is None else exact_integer(window, "window")
         if D < 1 or families < 1 or wide < D:

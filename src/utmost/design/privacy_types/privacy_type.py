@@ -1,6 +1,4 @@
-"""Define a privacy type, the set of all channels on a metric space that satisfy a level, with an exact test of
-membership.
-"""
+"""Define a privacy type (the set of all channels that satisfy a level on a metric space); test membership exactly."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
