@@ -7,7 +7,7 @@ r"""Decide for any two distributions of the library whether one is the other plu
 If V_1 = V_2 + W with independent W, each zero of the characteristic function of V_2 is a zero of the characteristic
 function of V_1. (Below, "a zero of V" means a zero of the characteristic function of V.) If gamma_1 or gamma_2 is
 irrational (with equal periods), V_2 has a zero that V_1 lacks. If both gammas are rational, V_i is uniform noise on one
-cell of a common grid plus noise on the grid. Then W lies on that grid, and the module `lossless` decides.
+cell of a common grid plus noise on the grid, so that W lies on the common grid, and the module `lossless` decides.
 """
 
 from collections.abc import Iterator

@@ -56,8 +56,8 @@ class Combination(Display):
     is too large by at most 1.6 % of a standard deviation (0.6 % for few terms). The margin of a single term is exact.
 
     Args:
-        coefficients: Coefficients c_i, any numbers. Floats are read as the decimals that Python prints. Their signs do
-            not matter.
+        coefficients: Coefficients c_i, any numbers. Floats are read as the decimals that Python prints. The signs of
+            the coefficients do not matter.
         levels: Levels of the G_i: one epsilon or `Level` for each, or one for all. For noise of sensitivity D, the
             level is ``Geometric(...).ratio``.
         counts: Number of independent terms of each coefficient and level, or one number for all. A million equal terms

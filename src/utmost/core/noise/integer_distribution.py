@@ -47,8 +47,9 @@ class IntegerDistribution(Distribution):
     """Noise on the integers, symmetric about 0, with probabilities that never grow with |x| and are never 0.
 
     A subclass defines ``level``, ``sensitivity``, `levels`, `mass` and `tail`, as docs/howto/add-a-noise.md shows. All
-    other methods are computed from these five, and a subclass may override them by faster or exact methods. Every
-    general method is exact or certified, or has the error that its docstring states; otherwise it raises `Unsupported`.
+    other methods are computed from ``level``, ``sensitivity``, `levels`, `mass` and `tail`; a subclass may override
+    them by faster or exact methods. Every general method is exact or certified, or has the error that its docstring
+    states; otherwise it raises `Unsupported`.
 
     The result type of pmf, cdf and ccdf depends on their argument. For an int or a Fraction the result is a Fraction if
     all alphas are rational, else a float. The result is a float for a float, a float64 array for a numeric array or
@@ -291,7 +292,7 @@ class IntegerDistribution(Distribution):
     def ratio_level(self, place: int, distance: int) -> Level:
         """The level with alpha = P(X = place + distance) / P(X = place), for place >= 0 and distance >= 1.
 
-        The level is exact for rational probabilities. Otherwise epsilon is rounded up to a float.
+        The level is exact for rational probabilities. For irrational probabilities, epsilon is rounded up to a float.
 
         Raises:
             PromiseBroken: if the probability at ``place + distance`` is 0, or not below that at ``place``.
@@ -321,9 +322,9 @@ class IntegerDistribution(Distribution):
         """Check that `mass`, `tail`, `tail_intervals` and `canonical` define the same distribution, and that
         probabilities never grow with |x| and are never 0.
 
-        All i with P(X = i) >= 1e-280 are checked in floats, and 64 of these i in intervals of 1200 bits. Both must
-        agree, since samplers use `tail`, and privacy levels are computed from `mass`. The package calls this method
-        before a distribution of a class defined elsewhere is first sampled or promised, once for all equal
+        All i with P(X = i) >= 1e-280 are checked in floats, and 64 of these i in intervals of 1200 bits. `mass` and
+        `tail` must agree, since samplers use `tail`, and privacy levels are computed from `mass`. The package calls
+        this method before a distribution of a class defined elsewhere is first sampled or promised, once for all equal
         distributions.
 
         Raises:

@@ -4,7 +4,7 @@
 
     p(i) = a b^floor((|i| + D - r) / D),   a = (1 - b) / N,   N = (2r - 1) + b (2D - 2r + 1),
 
-which is a on |i| < r, a b on r <= |i| < D, and is multiplied by b from each period to the next. Its tail is linear in i
+which is a on |i| < r, a b on r <= |i| < D, and is multiplied by b from each period to the next. The tail is linear in i
 within each period: for i >= 0, with |i| + D - r = k D + j, 0 <= j < D,
 
     T(i) = P(X >= i) = b^k ((D - j) + b j) / N.
@@ -15,8 +15,8 @@ Period 1 is the two-sided geometric distribution.
 
     f(x) = a b^floor(|x|/D + 1 - g),   a = (1 - b) / (2 D (g + b (1 - g))),
 
-which is a on |x| < g D and is multiplied by b at every (n + g) D. Its tail is linear in x within each period: for
-x >= 0, with x/D + 1 - g = k + t, 0 <= t < 1,
+which is a on |x| < g D and is multiplied by b at every (n + g) D. The tail is linear in x within each period: for x >=
+0, with x/D + 1 - g = k + t, 0 <= t < 1,
 
     T(x) = P(X > x) = b^k ((1 - t) + b t) / (2 (g + b (1 - g))).
 """

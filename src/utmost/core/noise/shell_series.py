@@ -1,9 +1,9 @@
-"""Sums over m of f(m) q^m for polynomials f. Such sums are rational functions of q, evaluated exactly or with certified
-bounds.
+"""Sums over m of f(m) q^m for polynomials f. Each sum of this form is a rational function of q, evaluated exactly or
+with certified bounds.
 
 The generating function of a polynomial of degree D has the numerator h_0 + ... + h_D z^D over (1 - z)^(D+1). If f
-counts the lattice points of the multiples of a lattice polytope, no h is negative [stanley1980]. Then a variable m with
-P(m) proportional to f(m) q^m is the sum of an index with weights h_i q^i and D + 1 geometric variables.
+counts the lattice points of the multiples of a lattice polytope, no h is negative [stanley1980]. If no h is negative, a
+variable m with P(m) proportional to f(m) q^m is the sum of an index with weights h_i q^i and D + 1 geometric variables.
 """
 
 from collections.abc import Callable, Sequence

@@ -10,8 +10,8 @@ power b^-j. Call j the class of the outcome x. The class lies between -(n+1) and
 **Any symmetric noise on the integers.** Let p never grow with |x|, and s >= 0. If p(x - s) > e^epsilon p(x), x lies
 right of s/2: the copy is more likely only on the right. So a larger shift is easier to detect: for the best event S at
 the shift s, the event S + 1 has the same probability under the copy at the shift s + 1, and no larger one under the
-noise. So, for every such distribution, the largest shift that one individual can cause, the sensitivity, is the easiest
-to detect.
+noise. So, for every noise on the integers whose probabilities never grow with |x|, the largest shift that one
+individual can cause, the sensitivity, is the easiest to detect.
 """
 
 import math

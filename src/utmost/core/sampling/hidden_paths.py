@@ -9,9 +9,9 @@ path can be evaluated at any level, at any time, to any precision. At the anchor
     to relax, from v = 1 up:     v += E/S; r = U^(1/a); V <- r V + N(0, 2 S r (1-r) I); S <- r S
     to tighten, from v = 1 down: v *= U^(1/a); u = E/v; V <- V + N(0, 2 u I); S <- S + u
 
-while v has not passed (e/e0)^2; E = -log U. These formulas are written once and evaluated twice: for many points in
-floats with proven bounds (`Balls`), from the first 52 bits; and in intervals of Arb, from 64 bits, 128, 256, ..., for
-the points for which floats do not decide a comparison or a floor. Both evaluations give the same cell. Source:
+while v has not passed (e/e0)^2; E = -log U. The formulas of the path are written once and evaluated twice: for many
+points in floats with proven bounds (`Balls`), from the first 52 bits; and in intervals of Arb, from 64 bits, 128, 256,
+..., for the points for which floats do not decide a comparison or a floor. Both evaluations give the same cell. Source:
 proofs/theory/planar.md.
 """
 

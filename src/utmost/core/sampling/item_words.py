@@ -41,8 +41,8 @@ Tags = NDArray[np.uint64]
 
 
 def derived_secret(secret: bytes, *purpose: str) -> bytes:
-    """Derive 32 bytes for one purpose from a secret of 32 bytes, by HKDF. These bytes reveal nothing about the secrets
-    of other purposes.
+    """Derive 32 bytes for one purpose from a secret of 32 bytes, by HKDF. The derived bytes reveal nothing about the
+    secrets of other purposes.
     """
     return HKDFExpand(hashes.SHA256(), SECRET_BYTES, length_prefixed(purpose)).derive(secret)
 

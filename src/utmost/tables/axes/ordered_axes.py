@@ -128,8 +128,8 @@ def edges(
     Args:
         listed: All edges, ascending. If the first or the last edge is None, the bin has no end on that side.
         whole: Whether the labels are those of integers, such as "0 to 4" and "65+"; otherwise they are "[0, 5)" and
-            "[65, inf)". By default, ``whole`` is True if all edges are integers. All cells must then be integers; for
-            decimals pass False.
+            "[65, inf)". By default, ``whole`` is True if all edges are integers. If ``whole`` is True, all cells must
+            be integers; for decimals pass False.
         groups: Dict from names to coarser levels, the finest first. A level is a list of its edges, which must be edges
             of the level before and include its first and last edge; or a mapping from the label of each group to the
             labels of neighbours on the level before: ``{"0-4": [0, 1, 2, 3, 4], "5-9": range(5, 10)}``.

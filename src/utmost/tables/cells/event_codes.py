@@ -194,7 +194,7 @@ the axis, `MISSING` for a missing cell (both are negative).
 
 @dataclass(slots=True, eq=False)
 class LeadingZeros:
-    """Counts the cells whose leading zeros an axis ignores. Such cells may be codes rather than numbers."""
+    """Counts the cells whose leading zeros an axis ignores. Cells with leading zeros may be codes, not numbers."""
 
     cells: int = 0
 

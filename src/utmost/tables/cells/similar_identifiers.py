@@ -1,5 +1,5 @@
-"""Identifiers that differ only in their spelling, such as "000173", "173" and " 000173". Such identifiers may belong to
-one person.
+"""Identifiers that differ only in their spelling, such as "000173", "173" and " 000173". Identifiers that differ only
+in spelling may belong to one person.
 """
 
 import unicodedata

@@ -1,4 +1,4 @@
-"""Frames of engines on this machine. This process reads the rows of such a frame, once for each result."""
+"""Frames of engines on this machine. This process reads the rows of a local frame, once for each result."""
 
 from collections.abc import Generator
 from contextlib import closing

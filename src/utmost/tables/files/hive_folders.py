@@ -1,10 +1,10 @@
 """Columns in the names of folders, as in data lakes (Hive style): `events/year=2020/month=01/part-0.parquet`.
 
 The name of a folder consists of a key and a cell, each percent-encoded; `__HIVE_DEFAULT_PARTITION__` denotes a missing
-cell. All other cells are text, as in a CSV file: the type of a column must not depend on the names of all folders,
-because the events of one person may add a folder. `month=01` stays "01", while DuckDB, Polars, Spark and Arrow turn it
-into 1. A domain lists the cells as the folders spell them. `check_labels` refuses a label with any other spelling,
-because all events of that label would be lost.
+cell. All cells but missing ones are text, as in a CSV file: the type of a column must not depend on the names of all
+folders, because the events of one person may add a folder. `month=01` stays "01", while DuckDB, Polars, Spark and Arrow
+turn it into 1. A domain lists the cells as the folders spell them. `check_labels` refuses a label with any other
+spelling, because all events of that label would be lost.
 """
 
 import re
