@@ -333,6 +333,12 @@ def test_once_is_refused_and_the_remedy_works():
     assert ut.release(DEPARTMENTS, promised(), epsilon=2)
 
 
+def test_a_share_that_no_statement_could_print_is_refused():
+    for share in (Fraction(1, 10**5000 + 1), f"1/{'9' * 5000} %"):
+        with pytest.raises(OutOfRange, match="digits"):
+            ut.within(share)
+
+
 def test_an_engines_frame_is_refused_and_the_remedy_works():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(DEPARTMENTS)

@@ -67,7 +67,7 @@ class Until(Display):
     steps: int = field(metadata=form("levels, each twice the one before"))
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "share", exact(self.share, "share"))
+        object.__setattr__(self, "share", written_number(self.share, "share"))
         for choice in instance(self.where, tuple, "where"):
             if not (isinstance(choice, tuple) and [*map(type, choice)] == [str, tuple]):
                 raise wrong_kind(
