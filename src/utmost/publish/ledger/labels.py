@@ -160,7 +160,7 @@ def stored_labels(rows: Rows, event: int, end: int, labels: Labels | None, seal:
 
 
 def _written(cell: Any) -> Any:
-    """Return a cell as a JSON value; other values become {kind: text}, and text if they have none of these kinds."""
+    """Return a cell as JSON: the value itself, or {kind: text} for a kind in `_KINDS`, or else its text."""
     if isinstance(cell, np.generic):
         cell = cell.item()
     if cell is None or type(cell) in (bool, int, str) or (type(cell) is float and isfinite(cell)):

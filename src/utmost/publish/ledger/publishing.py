@@ -313,7 +313,7 @@ def check_dataset(state: State, request: PublishRequest, earlier: Sequence[Publi
 
 
 def check_no_duplicate_data(transaction: Transaction, request: PublishRequest, digests: TableDigests) -> None:
-    """Refuse values that another dataset has released, unless the request is independent: they spend one budget."""
+    """Refuse values that another dataset has released, unless the request is independent: one table has one budget."""
     if request.independent:
         return
     # The refusal names no column and no release: otherwise a caller could confirm guesses column by column.

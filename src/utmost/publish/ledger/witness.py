@@ -1,7 +1,7 @@
 """The witness: a second copy of a ledger's events, in another file, which shows what a rollback of the ledger lost.
 
-A missing file reads as a witness without events. `EventLog._difference` says so; the ledger then repeats stored answers
-with a warning, and refuses new ones as in quarantine.
+A missing file reads as a witness without events. `EventLog._difference` reports that the witness is missing; the ledger
+then repeats stored answers with a warning, and refuses new ones as in quarantine.
 
 A ledger's seal cannot distinguish an old copy of the ledger from the present one, since both were sealed. So every
 event is written to the witness before it is written to the ledger's store. The witness has one event of each number.
