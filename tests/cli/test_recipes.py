@@ -491,3 +491,13 @@ def test_a_creation_that_was_cut_off_is_made_again(run, job):
         ran(run, "ledger", "create", "l.db", "--key-file", "r.secret.toml")
     ran(run, "release", "e.csv", "--recipe", "r.toml", "--out", "a.csv")
     ran(run, "ledger", "budget", *key, "--dataset", "a")
+
+
+@pytest.mark.parametrize("key", ["key-file", "witness", "sign", "domain", "name", "leave-out"])
+def test_a_character_that_no_command_line_has_is_refused(run, job, key):
+    """TOML can write NUL, which ended in a traceback where the option is a path."""
+    (job / "r.toml").write_text(f'{key} = "a\\u0000b"\n', encoding="utf-8")
+    code, _, err = run("release", "e.csv", "--recipe", "r.toml", "--epsilon", 1, "--dry-run")
+    assert code == 1
+    assert f"r.toml, {key}: " in err
+    assert "NUL" in err

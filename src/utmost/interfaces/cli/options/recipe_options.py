@@ -53,6 +53,9 @@ def take_recipe(context: click.Context, path: Path) -> None:
                 "each key of a recipe must be an option of utmost release", came=repr(key), where=where, remedy=remedy
             )
         read = _value(known[key], key, value, path, where)
+        # TOML can write this character, which no command line has and no path may have.
+        if any("\0" in str(each) for each in (read if isinstance(read, list) else [read])):
+            raise _refused("without a NUL character", value, where)
         if key in own:
             defaults[str(own[key].name)] = read
     # An option on the command line overrides that of the recipe, since a recipe only changes defaults.
