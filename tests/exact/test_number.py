@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utmost.errors import NotANumber
+import utmost as ut
+from utmost.errors import NotANumber, OutOfRange
 from utmost.exact import exact, exact_integer
 
 
@@ -74,3 +75,9 @@ def test_everything_else_is_refused_with_its_name(bad):
 def test_an_integer_is_read_where_one_is_meant():
     assert exact_integer("1e9") == 10**9
     assert exact_integer(3.0) == 3
+
+
+def test_a_confidence_that_no_statement_could_print_is_refused():
+    promise = ut.Promise("n", unit=ut.Unit(1, 1))
+    with pytest.raises(OutOfRange, match="digits"):
+        ut.release({"n": [1, 2]}, promise, epsilon=1, once=True, confidence=Fraction(1, 10**5000 + 1)).statement()

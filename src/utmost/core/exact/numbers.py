@@ -183,4 +183,4 @@ def between_0_and_1(value: object, name: str, where: str | None = None, *, stric
 
 
 def read_confidence(confidence: Number) -> Fraction:
-    return between_0_and_1(confidence, "confidence")
+    return written_number(between_0_and_1(confidence, "confidence"), "confidence")
