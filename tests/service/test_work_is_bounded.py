@@ -355,7 +355,9 @@ def test_a_refused_level_is_not_counted(opened, clock):
         assert not isinstance(refused.value, NotAllowed)
     for at in ("1/2", "1/3"):
         view(bo, "admissions", level(at))
-    with pytest.raises(NotAllowed, match=r"had made: 1/2, 1/3\. The operator .* UTMOST_SERVE_MOST_LEVELS\.$"):
+    with pytest.raises(
+        NotAllowed, match=r"got one more level\. .* had made: 1/2, 1/3\. The operator .* UTMOST_SERVE_MOST_LEVELS\.$"
+    ):
         view(bo, "admissions", level("1/5"))
     assert Settings.of_environment({"UTMOST_SERVE_MOST_LEVELS": "70"}).most_levels == 70
 

@@ -197,7 +197,7 @@ class Releases:
                 remedy = f"Ask for a level that you had made: {made}. The operator of the service can allow more by "
                 required = f"a recipient may ask for at most {self._most_levels} new levels of a release"
                 where, setting = repr(release.name), "UTMOST_SERVE_MOST_LEVELS."
-                raise NotAllowed(required, came="one more table", where=where, remedy=remedy + setting)
+                raise NotAllowed(required, came="one more level", where=where, remedy=remedy + setting)
             copies.including(at, is_new=is_new).put(store)
             return is_new
 
