@@ -94,9 +94,7 @@ class IntegerDistribution(Distribution):
 
     @property
     def ratio(self) -> Level | None:
-        """The level per unit if this is geometric noise, whose sums are a `Combination`, or None for any other
-        distribution.
-        """
+        """For geometric noise the level per unit, from which `Combination` computes sums; None for other noise."""
         return None
 
     @property

@@ -215,7 +215,7 @@ class StaircaseCurve:
         return _chord(b, whole - j, part) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _outer(self, on_first_step: Fraction, anywhere: Fraction, b: Powers) -> Any:
-        """kappa for the arguments min(phi, 2 gamma) and phi; 1 - kappa for max(2 gamma - phi, 0) and 2 - phi."""
+        """Return kappa for min(phi, 2 gamma) and phi, or 1 - kappa for max(2 gamma - phi, 0) and 2 - phi."""
         return (b.complement * on_first_step + b.b * anywhere) / (2 * _chord(b, 0, 1 - self.gamma))
 
     def _start_of_class(self, j: int) -> tuple[int, Fraction | int]:

@@ -36,8 +36,9 @@ class GeometricParts:
 def geometric_parts(
     ratio: Real, marks: Sequence[Real], *, values: int, group_bits: int, tail_bits: int
 ) -> GeometricParts:
-    """The parts of Geom(ratio) with an independent mark. The m of the parts is the least one for which P(Q >= values)
-    <= 2^-tail_bits.
+    """The distributions of the parts from which a Geom(ratio) is drawn, and of an independent mark.
+
+    The m of the parts is the least one for which P(Q >= values) <= 2^-tail_bits.
     """
     # The least m for which intervals certify a^(2^m values) <= 2^-tail_bits.
     bits = 64 + tail_bits

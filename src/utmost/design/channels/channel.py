@@ -432,7 +432,7 @@ class Remap(Display, PickledByFields):
             raise OutOfRange(
                 f"the second remap must have {self.size} outcomes",
                 came=len(after.actions),
-                remedy="Pass after= with one outcome for each action of this remap.",
+                remedy="Pass as after= a remap of the actions of this remap, with one outcome for each of them.",
             )
         return Remap(after.actions[self.actions], after.size)
 

@@ -81,7 +81,7 @@ def candidate_triples(matrix: Array, space: Space, slope: float | None) -> Itera
 
 
 class Allowance:
-    """The exact test alpha^length p <= q of two probabilities p and q, for one level and one distance."""
+    """The exact test whether alpha^length * p <= q for probabilities p and q; length is one distance of secrets."""
 
     def __init__(self, level: Level, length: Length) -> None:
         self.level, self.length = level, length

@@ -373,7 +373,7 @@ def places(
         raise OutOfRange('metric "cells" needs H3 cells', came=type(table).__name__, where="places", remedy=remedy)
     if cells and metric == "metres":
         raise OutOfRange(
-            "H3 cells lie on the earth, not in a plane",
+            "the metric of H3 cells must be one on the earth, not in a plane",
             came=f"metric={metric!r}",
             where="places",
             remedy='Leave out metric=, or pass "great-circle" or "geodesic".',

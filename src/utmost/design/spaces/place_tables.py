@@ -169,7 +169,7 @@ def planar_points(table: Any) -> tuple[list[Hashable], list[tuple[float, float]]
     if points.in_degrees:
         remedy = "Use spaces.places, or convert with table.to_crs(...) to a projected system."
         raise Unsupported(
-            "points must have coordinates that are lengths", came="degrees", where="points", remedy=remedy
+            "the coordinates of points must be lengths, such as metres", came="degrees", where="points", remedy=remedy
         )
     return list(points.labels), [(float(east), float(north)) for north, east in points.positions or ()]
 

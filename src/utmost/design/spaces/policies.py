@@ -223,7 +223,7 @@ class Policy(Display, PickledByFields):
         if not self.is_symmetric:
             x, y = np.argwhere(self.distances != self.distances.T)[0].tolist()
             raise Unsupported(
-                "only a symmetric policy consists of metric spaces",
+                "a policy must be symmetric to be divided into metric spaces",
                 came=f"d({x}, {y}) = {self.distances[x, y]} and d({y}, {x}) = {self.distances[y, x]}",
                 remedy="Use an undirected policy: leave directed out of Policy.of_edges.",
             )

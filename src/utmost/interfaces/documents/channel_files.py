@@ -134,7 +134,9 @@ def _read_json(path: Path) -> Channel:
     document = read_json(path, "a channel must", parse_float=str)
     rows = document.get("matrix") if isinstance(document, dict) else document
     if not isinstance(rows, list) or not rows or not all(isinstance(row, list) and row for row in rows):
-        raise BadTable('a channel must be a list of rows, or an object with one as "matrix"', where=str(path))
+        raise BadTable(
+            'a channel must be a list of rows, or an object whose "matrix" is a list of rows', where=str(path)
+        )
     for x, row in enumerate(rows):
         if len(row) != len(rows[0]):
             came = f"a row of {len(row)} cells after rows of {len(rows[0])}"

@@ -22,7 +22,7 @@ KIND = "utmost design"
 
 
 def document(design: Any, loss: str | None) -> dict[str, Any]:
-    """Return an `Optimum` as plain data, with ``loss`` as the name of its loss; with the matrix if ``loss`` is None."""
+    """Return an `Optimum` as plain data; its loss is stored by the name ``loss``, or as a matrix if that is None."""
     # The module of `Optimum` is not imported: it solves, and reading a document needs no solver.
     if not isinstance(design.certificate, Certificate):
         raise Unsupported("only a design without constraints can be saved", came=design.method)

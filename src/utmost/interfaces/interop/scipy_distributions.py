@@ -30,7 +30,7 @@ def scipy_distribution(distribution: Distribution) -> Any:
 
 
 class _OfDistribution:
-    """Methods of both kinds of SciPy distributions, computed by a `Distribution`."""
+    """Methods of SciPy's discrete and continuous distributions, computed by a `Distribution`."""
 
     distribution: Any  # a `Distribution`, on the integers with `pmf` or on the reals with `pdf`
 

@@ -117,7 +117,9 @@ class CountedTable(CountedFacts, Display):
             came = f"other values on the axes {came}" if came == wanted else f"the axes {came}"
             remedy = "Count the table over the plan's domain, or make a plan for the table's domain."
             raise OutOfRange(
-                f"the table must have the plan's domain, with its values on {wanted}", came=came, remedy=remedy
+                f"the table must be over the plan's domain: the axes {wanted}, with the values that the plan has",
+                came=came,
+                remedy=remedy,
             )
         self.check_covered(plan.unit, plan.domain.size)
         if plan.together is None:

@@ -537,7 +537,7 @@ class OneWayDraw(ColumnNoise):
         return (COUNT,)
 
     def labelled(self, public: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the names of the columns of tables and groups; refuse other names."""
+        """Return the names of the two label columns, "table" and "group"; refuse other names for them."""
         if public not in ((), (TABLE, GROUP)):
             raise OutOfRange(
                 f"public= must be {TABLE!r} and {GROUP!r}", came="other columns", remedy="Leave out public=."

@@ -876,7 +876,7 @@ class NoisySums(Display):
     def widest_bars(
         self, marginals: Iterable[Marginal], weights: Weights | None, sure: Fraction, *, together: bool
     ) -> dict[str, int | float]:
-        """Return the `bars` of marginals; ``weights`` says which weighted sum of an amount's parts they are for."""
+        """Return the margins of marginals, as `bars` does; for an amount those of its parts' sum with ``weights``."""
         amounts = self._amounts
         chosen = [self.domain.marginal(marginal) for marginal in iterable(marginals, "marginals")]
         distributions = {marginal: self._marginal_distributions(marginal, weights) for marginal in chosen}

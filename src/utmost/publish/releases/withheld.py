@@ -48,8 +48,8 @@ class WithheldTable(SavedTable, Generic[TableT]):
     """A table with some cells withheld, and its statement.
 
     Attributes:
-        table: Table of the release's kind: each released column, blank where a cell is withheld, followed by
-            ``<name>_mark`` ("shown" or the rule's mark) and ``<name>_margin``.
+        table: The released table, as a frame of the same library: each released column, blank where a cell is
+            withheld, followed by ``<name>_mark`` ("shown" or the rule's mark) and ``<name>_margin``.
         rule: Rule that withholds cells.
         released: Columns to which the rule was applied.
         cells: Number of cells.

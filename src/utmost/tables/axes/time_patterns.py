@@ -67,7 +67,7 @@ class TimePattern:
             return None
 
     def span_of_integer(self, number: int) -> tuple[int, int] | None:
-        """The span of an integer whose leading zeros are lost: 7052013 for "%d%m%Y"."""
+        """The time span of an integer that lacks leading zeros; 7052013 is read as 07052013 by "%d%m%Y"."""
         return None if self.digits is None or number < 0 else self.span(str(number))
 
 

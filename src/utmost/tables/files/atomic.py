@@ -203,7 +203,7 @@ def _write_temporary(path: Path, writer: Writer, mode: int, locks: list[int]) ->
 
 
 def _remove_abandoned(path: Path) -> None:
-    """Remove the temporary files of killed processes that wrote this file. No process has a lock on those."""
+    """Remove the temporary files of killed processes that wrote this file. No process has a lock on these files."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.????????.part") if fcntl is not None else ():
         with suppress(OSError):  # the file is locked, was removed, or belongs to another user
             descriptor = os.open(left, os.O_RDWR | os.O_NOFOLLOW)

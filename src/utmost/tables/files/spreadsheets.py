@@ -125,7 +125,7 @@ def _dated(column: list[Any]) -> list[Any]:
 
 
 def _fill(sheet: Any, rows: list[Any], looks: tuple[Any, Any], day: Any = None) -> None:
-    """Write rows; the first one is a frozen header. Empty cells are written with a format, as Excel requires."""
+    """Write rows; the first one is a frozen header. An empty cell is stored only with a format, so it gets one."""
     bold, empty = looks
     for at, row in enumerate(rows):
         for place, cell in enumerate(row):

@@ -75,12 +75,12 @@ def statement(
     sector: Annotated[str | None, option("NAME", "Sector of the data product, say Government.")] = None,
     product: Annotated[str, option("NAME", "Kind of data product, say Dataset.")] = "Summary statistics",
     author: Annotated[list[str] | None, option("NAME", "Author of the registry entry; repeatable.")] = None,
-    source: Annotated[str, option("TEXT", "Links to the product and to texts about it.")] = "",
+    source: Annotated[str, option("TEXT", "Links to the published data and texts about them.")] = "",
     license: Annotated[str, option("NAME", "SPDX name of the table's licence, say CC-BY-4.0.")] = "",
     html: Annotated[Path | None, option("FILE", "File for one page to read or print (.html).")] = None,
     package: Annotated[
         Path | None,
-        option("FILE", "File that describes the released .csv: datapackage.json; a CSVW file goes beside it."),
+        option("FILE", "File for a description of the released .csv, say datapackage.json; CSVW is written beside it."),
     ] = None,
     sdmx: Annotated[Path | None, option("FILE", "File for the table as an SDMX-CSV 2.0 message (.csv).")] = None,
     structure: Annotated[

@@ -134,7 +134,7 @@ class CountingOptions(PersonOptions):
     ] = None
     nested: Annotated[
         str | None,
-        option("AXIS=NAMES", "New axis of columns of counts, each included in the next: outcome=admitted,applicants."),
+        option("AXIS=NAMES", "Make an axis of columns that each count some of the next: outcome=admitted,applicants."),
     ] = None
 
     individual: Annotated[str | None, option("TEXT", 'Words for one individual, say "one household".')] = None

@@ -23,7 +23,7 @@ Changes = Literal["any", "counts"]
 NoiseBy = Literal["rows", "items"]
 EXAMPLES = {"--columns": "--columns NAMES", "--sensitivity": "--sensitivity 1", "--cells": "--cells 1"}
 """Examples of the options that released columns need, as a user types them."""
-TOGETHER_HELP = "One person changes cells of only one row: counts (all in one direction) or any (each up or down)."
+TOGETHER_HELP = "One person changes cells of one row only: 'counts', all in one direction; 'any', each up or down."
 
 
 PromiseFile = Annotated[

@@ -130,7 +130,7 @@ def numbers_of(axis: Axis, level: int, numbers: LevelNumbers, name: str, taken: 
             raise OutOfRange(
                 f"values must name labels of {name!r}",
                 came=came,
-                remedy=f"Its labels are {', '.join(map(repr, labels[:_SHOWN]))}{', ...' if labels[_SHOWN:] else ''}.",
+                remedy=f"Name some of {', '.join(map(repr, labels[:_SHOWN]))}{', ...' if labels[_SHOWN:] else ''}.",
             )
         known = [given.get(label, middle) for label, middle in zip(labels, _midpoints(axis, level), strict=True)]
     elif isinstance(numbers, str) and numbers == "midpoints":

@@ -36,7 +36,7 @@ def nearest_of_tree(
 
 
 def _least(tree: UnequalTree, weights: Mapping[int, Fraction], sums: Mapping[int, Array], free: Array) -> Array:
-    """Return the least squares over the free cells, if the other cells are zero."""
+    """Return the cells of least squared error, if all cells that are not free are zero."""
     # Let p be the derivative, with respect to a group's sum, of the terms above the group. The group's sum is a - c p.
     # Compute a and c up the tree, then p down the tree.
     finest = min(weights)
