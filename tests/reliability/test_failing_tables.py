@@ -13,7 +13,7 @@ from utmost.exact import level
 from utmost.ledger import Release
 
 # Tables that fail stand in the place of adapters and engines.
-from utmost.tables.engines.engine_frames import EngineFrame
+from utmost.tables.engines.engine_frames import EngineFrame, evaluated
 from utmost.tables.engines.engines import engine_frame, is_engine_frame
 from utmost.tables.files.files import read
 from utmost.tables.frames.adapters import TableAdapter
@@ -116,3 +116,11 @@ def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monke
                     assert made == expected
             first += 1 if first < 3 else 4  # of many calls every fourth
         assert first > 2 or name not in NEEDED, f"{name} was never called"
+
+
+def test_ctrl_c_is_not_hidden_by_the_error_of_the_cancelled_query():
+    with pytest.raises(KeyboardInterrupt), evaluated():
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("Job 7 cancelled")

@@ -98,7 +98,10 @@ def evaluated() -> Iterator[None]:
     except (UtmostError, MemoryError):
         raise
     except Exception as error:
-        if isinstance(error.__context__, KeyboardInterrupt) or (isinstance(error, OSError) and error.errno is not None):
+        # When Ctrl-C cancels a job, Spark's cleanup replaces KeyboardInterrupt by the error of the cancelled job.
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise error.__context__ from None
+        if isinstance(error, OSError) and error.errno is not None:
             raise
         raise unevaluated(error) from None
 
