@@ -119,8 +119,12 @@ def test_a_step_that_fails_spends_nothing_or_loses_nothing(kind, tmp_path, monke
 
 
 def test_ctrl_c_is_not_hidden_by_the_error_of_the_cancelled_query():
-    with pytest.raises(KeyboardInterrupt), evaluated():
+    @evaluated()
+    def query():
         try:
             raise KeyboardInterrupt
         finally:
             raise RuntimeError("Job 7 cancelled")
+
+    with pytest.raises(KeyboardInterrupt):
+        query()
