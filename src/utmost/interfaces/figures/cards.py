@@ -206,7 +206,7 @@ def _bars(title: str, shares: Iterable[Any], answer: int | None = None) -> str:
 
 
 def constraints_of(matrix: Any) -> tuple[Any, str]:
-    """Return which constraints are tight at the least level that neighbouring rows satisfy, and it; or (None, "")."""
+    """Return which constraints are tight at the least level of neighbouring rows, and this level; or (None, "")."""
     from utmost.core.exact.levels import level
     from utmost.design.channels.channel import stochastic
     from utmost.design.optima.structure import constraint_matrix
@@ -388,6 +388,18 @@ def _domain(domain: Any) -> tuple[str, list[str]]:
     return f"{domain.size} cells", [markup.rows_table(["levels", "values", ""], rows)]
 
 
+def _answer(answer: Any) -> tuple[str, list[str]]:
+    if answer.is_by_plan:
+        return one_line_of(answer), _workload(answer.table)[1]
+    return one_line_of(answer), _promised(stated_release(answer.statement_with(None)), table_part(answer.table))
+
+
+def _space(space: Any) -> tuple[str, list[str]]:
+    is_small = space.size <= _MOST_CELLS
+    heat_map = [_heat_map("The distances", space.distances, space.labels, space.labels)] if is_small else []
+    return one_line_of(space), heat_map
+
+
 CARDS: dict[str, Card] = {
     "Distribution": _distribution,
     "Channel": _channel,
@@ -402,12 +414,7 @@ CARDS: dict[str, Card] = {
     "ExistenceVerdict": _existence,
     "Hyper": _hyper,
     "Reading": _reading,
-    "Answer": lambda answer: (
-        one_line_of(answer),
-        _workload(answer.table)[1]
-        if answer.is_by_plan
-        else _promised(stated_release(answer.statement_with(None)), table_part(answer.table)),
-    ),
+    "Answer": _answer,
     "NoisySums": _workload,
     "CleanTable": _clean,
     "Losslessness": _losslessness,
@@ -416,10 +423,7 @@ CARDS: dict[str, Card] = {
     "PlanarRelease": _gradual,
     "Ledger": _ledger,
     "Status": _status,
-    "Space": lambda space: (
-        one_line_of(space),
-        [_heat_map("The distances", space.distances, space.labels, space.labels)] if space.size <= _MOST_CELLS else [],
-    ),
+    "Space": _space,
     "Consumer": lambda consumer: (one_line_of(consumer), [_bars("The prior", consumer.prior)]),
     "Plan": _plan,
     "Decomposition": lambda mixture: (
